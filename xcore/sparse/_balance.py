@@ -7,19 +7,21 @@ R and C are 1.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import numpy as xnp
+from .._control.callback import pure_callback
 from .._control.custom import stop_gradient
-from .._control.loops import fori_loop
+from .._control.jit import ShapeDtypeStruct
+from .._core import dtypes
 from .._core.array import Array
 from .._solution import Certificate, Status
 from ..linalg._range import subnormals
 from ._pattern import Pattern
-from ._products import product_of
-from ._residuals import each, each_values, unless_lost
+from ._residuals import unless_lost
 
 
 class Balance(NamedTuple):
@@ -80,39 +82,51 @@ _SWEEPS = 6
 
 
 def balance(p: Pattern, v: Array) -> Balance:
-    """R and C such that Σ log² |elements of R A C| is about least, and then sums of rows and of columns about 1.
+    """Of any matrix, on the host."""
+    real = dtypes.to_real(v.dtype)
+    promised = tuple(ShapeDtypeStruct((n,), real) for n in p.shape)
+    call = functools.partial(_on_host, p)
+    rows, columns = pure_callback(call, promised, stop_gradient(v), vmap_method="broadcast_all")
+    return Balance(rows, columns, (rows != 0).any(-1) | (columns != 0).any(-1))
+
+
+def _on_host(p: Pattern, values: Any) -> tuple[np.ndarray, np.ndarray]:
+    size = np.abs(np.asarray(values))
+    found = [np.zeros((*size.shape[:-1], n), size.dtype) for n in p.shape]
+    for i in np.ndindex(*size.shape[:-1]):
+        at = np.flatnonzero((size[i] >= np.finfo(size.dtype).tiny) & np.isfinite(size[i]))
+        of, most = np.log2(size[i][at]), np.finfo(size.dtype).maxexp / 4
+        if len(at) and np.ptp(of) > most:
+            made = _exponents_of(p.rows[at], p.columns[at], of, p.shape)
+            if max(map(np.ptp, made)) > most:
+                found[0][i], found[1][i] = made
+    return found[0], found[1]
+
+
+def _exponents_of(r: np.ndarray, c: np.ndarray, of: np.ndarray, shape: Any) -> tuple:
+    """Those with Σ log² |elements of R A C| about least, and then sums of rows and of columns about 1.
 
     Each row by the mean of its logarithms, each column by its, in turn: so are found those that a matrix without large
     differences was multiplied by. (Curtis and Reid 1972, "On the automatic scaling of matrices for Gaussian
     elimination")
     """
-    size = xnp.abs(stop_gradient(v))
-    there = (size > 0).astype(size.dtype)
-    of = _exponents(size)
+    sums = [
+        functools.partial(np.bincount, x, minlength=n) for x, n in zip((r, c), shape, strict=True)
+    ]
+    many = [np.maximum(f(), 1) for f in sums]
+    columns = np.zeros(shape[1])
+    for _ in range(_SWEEPS):
+        rows = -sums[0](weights=of + columns[c]) / many[0]
+        columns = -sums[1](weights=of + rows[r]) / many[1]
+    rows, columns = np.round(rows), np.round(columns)
+    rows -= _rounded(sums[0](weights=np.exp2(np.clip(of + rows[r] + columns[c], -1000, 1000))))
+    columns -= _rounded(sums[1](weights=np.exp2(np.clip(of + rows[r] + columns[c], -1000, 1000))))
+    middle = (rows.max() + rows.min()) // 2
+    return rows - middle, columns + middle
 
-    def sums(along: Pattern, x: Array) -> Array:
-        x = x if along is p else each_values(p, x)
-        ones = xnp.ones((*x.shape[:-1], along.shape[1], 1), x.dtype)
-        return each(product_of(along), x, ones)[..., 0]
 
-    many = [xnp.maximum(sums(along, there), 1) for along in (p, p.T)]
-
-    def sweep(_: Any, k: tuple[Array, Array]) -> tuple[Array, Array]:
-        rows = -sums(p, there * (of + k[1][..., p.columns])) / many[0]
-        return rows, -sums(p.T, there * (of + rows[..., p.rows])) / many[1]
-
-    begin = tuple(xnp.zeros_like(x) for x in many)
-    rows, columns = map(xnp.round, fori_loop(0, _SWEEPS, sweep, begin))
-    left = of + rows[..., p.rows] + columns[..., p.columns]
-    left = there * xnp.exp2(xnp.minimum(left, xnp.finfo(size.dtype).maxexp / 2))
-    more = -_exponents(sums(p, left))
-    left = _shifted(left, more[..., p.rows])
-    rows, columns = rows + more, columns - _exponents(sums(p.T, left))
-    middle = (_most(rows) - _most(-rows)) // 2
-    rows, columns = rows - middle, columns + middle
-    far = _apart(rows) | _apart(columns)
-    known = lambda k: xnp.where(far[..., None], k, 0)  # noqa: E731
-    return Balance(known(rows), known(columns), far)
+def _rounded(sums: np.ndarray) -> np.ndarray:
+    return np.round(np.log2(np.where(sums > 0, sums, 1)))
 
 
 def balance_definite(p: Pattern, v: Array) -> Balance:
