@@ -20,6 +20,7 @@ from .._core import dtypes
 from .._core.array import Array
 from .._solution import Certificate, Status
 from ..linalg._range import subnormals
+from ._matrix import over_batches
 from ._pattern import Pattern
 from ._residuals import unless_lost
 
@@ -86,7 +87,9 @@ def balance(p: Pattern, v: Array) -> Balance:
     real = dtypes.to_real(v.dtype)
     promised = tuple(ShapeDtypeStruct((n,), real) for n in p.shape)
     call = functools.partial(_on_host, p)
-    rows, columns = pure_callback(call, promised, stop_gradient(v), vmap_method="broadcast_all")
+    one = lambda v: pure_callback(call, promised, v, vmap_method="broadcast_all")  # noqa: E731
+    f, v = over_batches(one, (stop_gradient(v), 1))
+    rows, columns = f(v)
     return Balance(rows, columns, (rows != 0).any(-1) | (columns != 0).any(-1))
 
 
