@@ -219,13 +219,13 @@ class LUFactors(NamedTuple):
 
 @fused(1)
 def _lu_factor(a):
-    a, back = _prepared("lu_factor", a, square=True)
+    a, back = _prepared("lu_factor", a)
     packed, pivots, _ = ops.lu(a)
     return LUFactors(back(packed), pivots), first_zero(diagonal_of(ops.stop_gradient(packed), 0))
 
 
 def lu_factor(a: ArrayLike) -> LUFactors:
-    """Factors of square matrices for ``lu_solve``: factorise once, solve often.
+    """Factors of matrices, for ``lu_solve`` if they are square: factorise once, solve often.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> f = xc.linalg.lu_factor(xnp.asarray([[2.0, 1.0], [1.0, 1.0]]))

@@ -238,6 +238,10 @@ def _plane(who, a, b, mode, boundary, fillvalue, precision, turned):
         raise errors.shape_mismatch(who, "must be matrices", in1=a, in2=b)
     if 0 in (*typeof(a).shape, *typeof(b).shape):
         raise errors.shape_mismatch(who, "must not be empty", in1=a, in2=b)
+    if xnp.ndim(fillvalue) or (xnp.iscomplexobj(fillvalue) and not xnp.iscomplexobj(a)):
+        raise errors.bad_argument(
+            who, "fillvalue", fillvalue, f"a number that {typeof(a)} can hold"
+        )
     return _planar(who, a, b, fillvalue, mode, boundary, precision, turned)
 
 
@@ -275,6 +279,7 @@ def detrend(
     >>> detrend(xnp.asarray([1.0, 2.0, 6.0]), type="constant")
     Array([-2., -1.,  3.], dtype=float32)
     """
+    type = {"l": "linear", "c": "constant"}.get(type, type)
     check("signal.detrend", "type", type, ("linear", "constant"))
     data = xnp.asarray(data)
     ndim = typeof(data).ndim

@@ -62,6 +62,8 @@ def _coefficients(who: str, a):
     a = _line(a)
     if a.shape[-1] < 2:
         raise errors.bad_argument(f"scipy.linalg.{who}", "a", a, "two coefficients or more")
+    if type(a) is Array and bool((a[..., 0] == 0).any()):  # of traced ones nothing is known
+        raise errors.bad_argument(f"scipy.linalg.{who}", "a", a, "such that a[0] is not 0")
     return a
 
 
@@ -144,6 +146,10 @@ def convolution_matrix(a: ArrayLike | Sequence[Any], n: int, mode: str = "full")
     """
     a, modes = _line(a), ("full", "same", "valid")
     k = a.shape[-1]
+    if not isinstance(n, (int, np.integer)) or n < 1:
+        raise errors.bad_argument("scipy.linalg.convolution_matrix", "n", n, "an int of 1 or more")
+    if k < 1:
+        raise errors.bad_argument("scipy.linalg.convolution_matrix", "a", a, "one number or more")
     if mode not in modes:
         raise errors.bad_argument("scipy.linalg.convolution_matrix", "mode", mode, str(modes))
     i, j = np.ogrid[: k + n - 1, :n]

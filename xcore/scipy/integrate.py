@@ -105,19 +105,33 @@ def simpson(
         return _xnp.sum(h * (y[..., 1:] + y[..., :-1]) / 2, axis=-1)
     h = _xnp.broadcast_to(h, (*y.shape[:-1], n - 1))
     m = n - 1 - (n - 1) % 2  # intervals in pairs
-    a, b = h[..., 0:m:2], h[..., 1:m:2]
-    left, middle, right = y[..., 0:m:2], y[..., 1:m:2], y[..., 2 : m + 1 : 2]
-    sums = (
-        (a + b) / 6 * (left * (2 - b / a) + middle * (a + b) ** 2 / (a * b) + right * (2 - a / b))
-    )
-    total = _xnp.sum(sums, axis=-1)
+    total = _xnp.sum(_by_parabolas(h[..., 0:m:2], h[..., 1:m:2], y[..., : m + 1]), axis=-1)
     if m == n - 1:
         return total
-    a, b = h[..., -2], h[..., -1]
-    last = y[..., -1] * (2 * b**2 + 3 * a * b) / (6 * (a + b)) + y[..., -2] * (b**2 + 3 * a * b) / (
-        6 * a
-    )
-    return total + last - y[..., -3] * b**3 / (6 * a * (a + b))
+    return total + _last_interval(h[..., -2], h[..., -1], y)
+
+
+def _apart(a, b):
+    """Widths that no formula divides by 0 with, and where two samples stand at one place."""
+    same = (a == 0) | (b == 0)
+    return _xnp.where(same, 1, a), _xnp.where(same, 1, b), same
+
+
+def _by_parabolas(a, b, y):
+    left, middle, right = y[..., :-2:2], y[..., 1:-1:2], y[..., 2::2]
+    straight = (a * (left + middle) + b * (middle + right)) / 2
+    a, b, same = _apart(a, b)
+    outer = left * (2 - b / a) + right * (2 - a / b)
+    return _xnp.where(same, straight, (a + b) / 6 * (outer + middle * (a + b) ** 2 / (a * b)))
+
+
+def _last_interval(a, b, y):
+    """The integral from the last sample but one on, of the parabola through the last three."""
+    first, second, third = y[..., -3], y[..., -2], y[..., -1]
+    straight = b * (second + third) / 2
+    a, b, same = _apart(a, b)
+    sides = third * (2 * b + 3 * a) / (a + b) + second * (b + 3 * a) / a
+    return _xnp.where(same, straight, b / 6 * (sides - first * b**2 / (a * (a + b))))
 
 
 @_boundary

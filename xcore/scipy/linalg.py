@@ -476,6 +476,9 @@ def orthogonal_procrustes(A: _Like, B: _Like, check_finite: bool = True) -> tupl
            [1., 0.]], dtype=float32)
     """
     A, B = _xnp.asarray(A), _xnp.asarray(B)
+    if A.ndim < 2 or A.shape != B.shape:
+        why = "need matrices of one shape"
+        raise _errors.shape_mismatch("scipy.linalg.orthogonal_procrustes", why, A=A, B=B)
     u, s, vh = _la.svd(_xnp.conj(A.mT) @ B)
     return u @ vh, s.sum(-1)
 
