@@ -5,11 +5,12 @@ import pytest
 import scipy.fft
 import scipy.integrate
 import scipy.linalg
+import scipy.ndimage
 import scipy.signal
 
 import xcore as xc
 from xcore import fft
-from xcore.scipy import integrate, linalg, signal
+from xcore.scipy import integrate, linalg, ndimage, signal
 
 SQUARE = np.ones((3, 3), np.float32)
 
@@ -74,3 +75,11 @@ def test_samples_at_one_place(n):
             integrate.simpson(np.repeat(y, 2, axis=1), x=twice), want, rtol=1e-9
         )
         assert np.isfinite(xc.grad(lambda x: integrate.simpson(y[0], x=x))(0 * x)).all()
+
+
+@pytest.mark.parametrize("mode", ["constant", "nearest", "reflect"])
+def test_halfway_between_two_elements(mode):
+    """The one further from 0 is taken, as in JAX; where SciPy agrees with it, as in SciPy."""
+    x, at = np.array([4.0, 1.0, 3.0, 2.0]), np.arange(-1.5, 4.1, 0.5)
+    want = scipy.ndimage.map_coordinates(x, [at], order=0, mode=mode)
+    np.testing.assert_array_equal(ndimage.map_coordinates(x, [at], order=0, mode=mode), want)

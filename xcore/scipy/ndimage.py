@@ -100,7 +100,8 @@ def _neighbours(x, order: int):
     if not _dtypes.is_inexact(_typeof(x).dtype):
         return [(x, 1)]
     if order == 0:
-        return [(_xnp.floor(x + 0.5).astype(_np.int32), 1)]
+        nearest = _xnp.where(x < 0, _xnp.ceil(x - 0.5), _xnp.floor(x + 0.5))
+        return [(nearest.astype(_np.int32), 1)]
     low = _xnp.floor(x)
     part, i = x - low, low.astype(_np.int32)
     return [(i, 1 - part), (i + 1, part)]
