@@ -161,3 +161,34 @@ def test_one_triangle_is_read(kind, lower, dtype):
         inverse = sla.inv(known + other, lower=lower, assume_a=kind)
     np.testing.assert_allclose(x, np.linalg.solve(whole, a[:, :2]), rtol=1e-10)
     np.testing.assert_allclose(inverse, np.linalg.inv(whole), rtol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [((2, 1), (1, 3)), ((3,), ()), ((), (2,)), ((0,), ())]
+)
+def test_batches_beside_each_other(first, second):
+    """Batches of two arguments are broadcast: each is what it is of one pair of matrices."""
+    rng, lead = np.random.default_rng(0), np.broadcast_shapes(first, second)
+    a, b = (rng.standard_normal((*s, 4, 4)) for s in (first, second))
+    b = b @ b.swapaxes(-1, -2) + np.eye(4)
+    pairs = list(
+        zip(*(np.broadcast_to(x, (*lead, 4, 4)).reshape(-1, 4, 4) for x in (a, b)), strict=True)
+    )
+    with xc.enable_x64():
+        w, v = sla.eigh(a + a.swapaxes(-1, -2), b)
+        _, e = sla.expm_frechet(a, b)
+        x, _, rank, s = sla.lstsq(a[..., :3], b)
+    assert (w.shape, v.shape, e.shape) == ((*lead, 4), (*lead, 4, 4), (*lead, 4, 4))
+    assert (x.shape, rank.shape, s.shape) == ((*lead, 3, 4), lead, (*lead, 3))
+    for k, (p, q) in enumerate(pairs):
+        np.testing.assert_allclose(
+            w.reshape(-1, 4)[k], scipy.linalg.eigvalsh(p + p.T, q), rtol=1e-9
+        )
+        np.testing.assert_allclose(
+            e.reshape(-1, 4, 4)[k], scipy.linalg.expm_frechet(p, q)[1], rtol=1e-9
+        )
+        np.testing.assert_allclose(
+            x.reshape(-1, 3, 4)[k], scipy.linalg.lstsq(p[:, :3], q)[0], rtol=1e-9
+        )
+    with pytest.raises(ValueError, match="of one shape"):
+        sla.eigh(np.eye(3), np.eye(4))

@@ -62,6 +62,15 @@ def as_square(who: str, *xs) -> tuple:
     return (*xs, back)
 
 
+def of_one_shape(who: str, **matrices) -> list:
+    """Matrices of one size in one batch."""
+    shapes = {typeof(x).shape[-2:] for x in matrices.values()}
+    if len(shapes) > 1:
+        raise errors.shape_mismatch(who, "must be matrices of one shape", **matrices)
+    shape = broadcast_shapes(who, *(typeof(x).shape for x in matrices.values()))
+    return [broadcast_to(x, shape) for x in matrices.values()]
+
+
 def with_columns(who: str, a, b) -> tuple:
     """b as matrices of as many rows as a has columns of equations, both in one batch.
 

@@ -30,6 +30,7 @@ from ._arguments import (
     epsilon,
     hermitian_part,
     in_lapack_dtype,
+    of_one_shape,
     one_of,
     product,
     with_columns,
@@ -309,6 +310,7 @@ def _eigh(a, b, vectors):
     # With b = l lᴴ:  a v = w b v  <=>  (l⁻¹ a l⁻ᴴ) y = w y,  v = l⁻ᴴ y.
     # (Golub and Van Loan 2013, "Matrix computations", section 8.7.2)
     a, b, back = _prepared(who, a, b, square=True)
+    a, b = of_one_shape(f"linalg.{who}", a=a, b=b)
     l = ops.cholesky(hermitian_part(b))
     c = solve_with(l, solve_with(l, hermitian_part(a), True), True, left=False, transpose="C")
     w, *v = ops.eigh(hermitian_part(c), vectors=vectors)

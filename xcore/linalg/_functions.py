@@ -34,7 +34,7 @@ from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, diagonal, matmul, part, swapped
 from .._solution import Solution
 from ..numpy._equations import identity_like, solve_matrices
-from ._arguments import as_inexact, as_square, epsilon, over_batch
+from ._arguments import as_inexact, as_square, epsilon, of_one_shape, over_batch
 from ._digits import relative
 from ._elimination import first_zero
 from ._equations import roundings
@@ -299,6 +299,7 @@ def expm_frechet(a: ArrayLike, e: ArrayLike) -> tuple[Array, Array]:
     Array([[1.]], dtype=float32)
     """
     a, e, back = as_square("linalg.expm_frechet", a, e)
+    a, e = of_one_shape("linalg.expm_frechet", a=a, e=e)
     n = typeof(a).shape[-1]
     wide = _expm(_block(a, e))
     return back(wide[..., :n, :n]), back(wide[..., :n, n:])

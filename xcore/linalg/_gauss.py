@@ -255,7 +255,7 @@ def gauss_null_space(
                 "which is traced. Give size=, or compute it outside the traced function."
             )
         if free.ndim > 1:
-            why = "matrices of a batch may have different ranks; give size="
+            why = "must be one matrix, for those of a batch may have different ranks; or give size="
             raise errors.shape_mismatch("linalg.gauss_null_space", why, a=base)
         return base[:, np.flatnonzero(np.asarray(free))]
     order = xnp.argsort(~free, axis=-1)[..., :size]

@@ -295,7 +295,7 @@ def _chosen(who: str, basis, wanted, size: int | None):
             "Give size=, or compute it outside the traced function."
         )
     if wanted.ndim > 1:
-        why = "matrices of a batch may have different ranks; give size="
+        why = "must be one matrix, for those of a batch may have different ranks; or give size="
         raise errors.shape_mismatch(who, why, a=basis)
     return basis[:, np.flatnonzero(np.asarray(wanted))]
 

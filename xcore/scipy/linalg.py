@@ -10,6 +10,7 @@ Lists of numbers count as arrays. What is not here, and why, stands in ``_ABSENT
 from __future__ import annotations
 
 # fmt: off
+import functools as _functools
 from collections.abc import Sequence as _Sequence
 from typing import Any as _Any
 
@@ -21,6 +22,7 @@ from .._core.typing import ArrayLike as _ArrayLike
 from ..linalg import polar, solve_continuous_lyapunov
 from ..linalg import solve_continuous_lyapunov as solve_lyapunov
 from ..linalg import solve_discrete_lyapunov as _discrete
+from ..linalg._arguments import over_batch as _over_batch
 from ..numpy.linalg import LinAlgError
 from ._dense import (
     bandwidth, cho_solve_banded, cholesky_banded, diagsvd, ishermitian, issymmetric, lu_factor,
@@ -434,7 +436,13 @@ def lstsq(
     >>> lstsq(xnp.ones((3, 1)), xnp.asarray([1.0, 2.0, 3.0]))[0].round(3)
     Array([2.], dtype=float32)
     """
-    return _xnp.linalg.lstsq(a, b, rcond=cond)
+    a, b = _xnp.asarray(a), _xnp.asarray(b)
+    if max(a.ndim, b.ndim) < 3:
+        return _xnp.linalg.lstsq(a, b, rcond=cond)
+    b = b if b.ndim > 1 else b[:, None]
+    lead = _xnp.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a, b = (_xnp.broadcast_to(x, lead + x.shape[-2:]) for x in (a, b))
+    return _over_batch(_functools.partial(_xnp.linalg.lstsq, rcond=cond), a, b)
 
 
 # Special matrices
