@@ -73,3 +73,38 @@ def test_poles_and_holes_are_no_roots(dtype, method):
             names = [xo.Status(int(k)).name for k in states]
             assert names[:3] == ["stagnation"] * 3 and names[3] == "not_finite", (s, size, names)
             assert names[4:6] == ["success"] * 2 and names[6] in ("success", "max_steps"), (s, size)
+
+
+@pytest.mark.parametrize("method", ["toms748", "brent", "bisect"])
+def test_brackets_without_an_end_are_refused(method):
+    """Their width is infinite, as is what it is compared with: any end was called a root."""
+    f = lambda x: xnp.arctan(x) - 1
+    for ends in ((-np.inf, np.inf), (0.0, np.inf), (-np.inf, 5.0), (np.nan, 1.0)):
+        with pytest.raises(ValueError, match="both ends of a bracket must be finite"):
+            xo.root_scalar(f, ends, method=method)
+        within = xc.jit(lambda a, b: xo.root_scalar(f, (a, b), method=method).status)
+        assert xo.Status(int(within(*ends))) is xo.Status.no_bracket
+
+
+@pytest.mark.parametrize("method", ["brent", "golden"])
+@pytest.mark.parametrize("dtype", SCALES)
+def test_a_point_beside_numbers_that_are_none_is_no_minimum(dtype, method):
+    """NaN on one side says nothing of that side; where it is not reached, or infinity is, all is well."""
+    walls = {
+        "not_finite": (xnp.log, xnp.sqrt, lambda z: xnp.where(z < 0.3, xnp.nan, z)),
+        "success": (
+            lambda z: z - xnp.log(z), lambda z: z * xnp.log(z), lambda z: xnp.where(z < 0.3, xnp.inf, z),
+        ),
+    }  # fmt: skip
+
+    @xc.jit
+    def solve(which, s, size):
+        functions = [f for fs in walls.values() for f in fs]
+        f = lambda x: (size * xc.lax.switch(which, functions, x / s)).astype(x.dtype)
+        return xo.minimize_scalar(f, bounds=(-s, 2 * s), method=method)
+
+    for s in SCALES[dtype][1:-1]:
+        for size in (1e-6, 1.0, 1e6):
+            for k, expected in enumerate(name for name, fs in walls.items() for _ in fs):
+                out = solve(np.int32(k), *np.array([s, size], dtype))
+                assert xo.Status(int(out.status)).name == expected, (k, s, size, out.message)

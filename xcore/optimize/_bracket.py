@@ -124,7 +124,7 @@ def root_scalar(
 
     Args:
       fun: ``fun(x, *args)``, elementwise: an array of x's shape.
-      bracket: (a, b), arrays that broadcast: a root is sought in each place.
+      bracket: (a, b), arrays that broadcast, of finite numbers: a root is sought in each place.
       args: further arguments.
       method: "toms748", "brent" or "bisect".
       xtol: the width of the last bracket, relative to |x| or, where that is larger, to the width of the
@@ -151,6 +151,8 @@ def root_scalar(
     dtype = xnp.result_type(a.dtype, b.dtype)
     shape = typeof(xnp.asarray(fun(a.astype(dtype), *args))).shape
     a, b = (xnp.broadcast_to(x.astype(dtype), shape) for x in (a, b))
+    if is_evaluating() and not bool(xnp.all(xnp.isfinite(a) & xnp.isfinite(b))):
+        raise ValueError(f"xcore.{who}: both ends of a bracket must be finite, given {bracket!r}.")
     problem = Objective(who, fun, Flat(who, "bracket", (a, b)), args)
     value = lambda x: xnp.asarray(fun(x, *problem.args)).astype(dtype)  # noqa: E731
     limit = 400 if maxiter is None else maxiter  # triple roots take 200
@@ -238,8 +240,9 @@ def _solve(value, a, b, rule, xtol, limit):
     best = xnp.abs(s["fa"]) <= xnp.abs(s["fb"])
     x, f = xnp.where(best, s["a"], s["b"]), xnp.where(best, s["fa"], s["fb"])
     changes = s["fa"] * xnp.sign(s["fb"]) < 0
+    finite = xnp.isfinite(a) & xnp.isfinite(b)  # between others there is no middle
     status = first_of(
-        (f == 0, Status.success), (~(xnp.isfinite(fa) & xnp.isfinite(fb)), Status.not_finite),
+        (~finite, Status.no_bracket), (f == 0, Status.success), (~(xnp.isfinite(fa) & xnp.isfinite(fb)), Status.not_finite),
         (fa * xnp.sign(fb) > 0, Status.no_bracket), (~changes, Status.not_finite),
         (_is_pole(value, s, fa, fb, unit), Status.stagnation), (done(s), Status.success),
     )  # fmt: skip

@@ -139,12 +139,12 @@ def _least(s, tol):
     return tol * xnp.abs(x) + float(xnp.finfo(x.dtype).tiny) + 1e-2 * tol * s["unit"]
 
 
-def _line(problem):
-    """The objective of a number, moved into the bounds; where it is NaN it is infinite."""
+def _line(problem, hole=xnp.inf):
+    """The objective of a number, moved into the bounds; where it is NaN, ``hole``."""
 
     def value(t):
         f = problem.value(xnp.clip(xnp.reshape(t, 1), problem.lower, problem.upper))
-        return xnp.where(xnp.isnan(f), xnp.inf, f)
+        return xnp.where(xnp.isnan(f), hole, f)
 
     return value
 
@@ -180,7 +180,8 @@ def minimize_scalar(
 
     Success says that as far as tol from x, on both sides, the function is visibly higher, or rises; where a bound
     is nearer, on the other side. Between these places a continuous function has a minimum; of one that jumps
-    nothing more is known. Where it is neither, on plateaus and where rounding errors hide the minimum, the status
+    nothing more is known. NaN is avoided like infinity, but is not higher than a number: where x ends beside it, the
+    status is ``not_finite``. Where it is neither, on plateaus and where rounding errors hide the minimum, the status
     is ``flat``, and the certificate's error the least distance where it is (infinite if at none that was tried);
     where it falls towards x as towards a pole, ``stagnation``.
 
@@ -268,15 +269,17 @@ def _search(who, method: Brent, problem, ends, bounded: bool, tol, asked, maxite
         who,
     )
     end = xnp.where(s["status"] == RUNNING, np.int32(Status.max_steps), s["status"])
-    error, pole = _judged(value, s, (problem.lower, problem.upper), asked)
-    held = first_of((s["f"] == -xnp.inf, Status.unbounded), (pole, Status.stagnation), (error <= asked, Status.success),
+    sides = problem.lower, problem.upper
+    error, pole, hole = _judged(value, _line(problem, -xnp.inf), s, sides, asked)
+    held = first_of((hole, Status.not_finite), (s["f"] == -xnp.inf, Status.unbounded), (pole, Status.stagnation), (error <= asked, Status.success),
                     (True, Status.flat))  # fmt: skip
     return s | {"status": xnp.where(end == 0, held, end), "nfev": s["nfev"] + used, "error": error}
 
 
-def _judged(value, s, sides, asked):
+def _judged(value, known, s, sides, asked):
     """(the least distance at which f is higher, or rises, on both sides of x, of ``asked`` and larger ones; whether
-    f falls towards x as towards a pole), relative to the size of x."""
+    f falls towards x as towards a pole; whether it is NaN, where ``known`` is -inf and value inf, at ``asked`` from x),
+    relative to the size of x."""
     x, f = xnp.clip(s["u"], *sides), s["f"]
     unit = xnp.maximum(s["unit"], xnp.abs(x))
     both = np.array([1, -1], x.dtype)
@@ -289,8 +292,10 @@ def _judged(value, s, sides, asked):
     values, slopes = (vmap(g)(points.reshape(-1)).reshape(points.shape) for g in (value, slope))
     rises = (both[:, None] * slopes > slope_noise) & (values >= f - noise)
     outside = xnp.stack([points[0] >= sides[1], points[1] <= sides[0]])
-    held = xnp.all((values > f + noise) | rises | outside, axis=0)
-    return xnp.min(xnp.where(held, sizes, xnp.inf)), _is_pole(value, x, unit, sides)
+    holes = ~outside & (vmap(known)(points.reshape(-1)).reshape(points.shape) != values)
+    held = xnp.all(((values > f + noise) & ~holes) | rises | outside, axis=0)
+    nearest = xnp.min(xnp.where(held, sizes, xnp.inf))
+    return nearest, _is_pole(value, x, unit, sides), xnp.any(holes[:, 0])
 
 
 def _is_pole(value, x, unit, sides):
