@@ -241,6 +241,23 @@ def test_violations_where_nothing_tells_the_size_of_variables():
             assert abs(float(found.fun) * unit + 0.5) <= 1e-5
 
 
+def test_where_nothing_tells_the_size_of_variables_the_first_step_is_shortened_until_it_helps():
+    """Problem 9 from 0, where the wave has no curvature: the first step was given up at 2^-16 of its length."""
+
+    @xc.jit
+    def solve(unit, size):
+        wave = lambda x: (
+            size * xnp.sin(np.pi * x[0] / unit / 12) * xnp.cos(np.pi * x[1] / unit / 16)
+        )
+        on = xo.Constraints(eq=lambda x: 4 * x[0] - 3 * x[1])
+        return xo.minimize_constrained(wave, np.zeros(2), (), on)
+
+    for unit in (1, 1e-4, 1e-8, 1e-12, 1e-16, 1e8):
+        for size in (1, 1e8, 1e-8):
+            found = solve(np.float64(unit), np.float64(size))
+            assert found.success and abs(float(found.fun) / size + 0.5) < 1e-6, (unit, size)
+
+
 def _quadratic(method):
     """(Q, q, A, a, C, c, start) -> the solution: ½ x·Q x + q·x with A x + a = 0, C x + c >= 0."""
 

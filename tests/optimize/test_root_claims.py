@@ -127,3 +127,20 @@ def test_triple_roots_are_found_in_the_steps_there_are(method):
     a, b = np.array([-1.0, -2.0, -0.5]), np.array([2.0, 1.7, 1.0])
     found = xo.root_scalar(lambda x: 1e-20 * (x - 0.3) ** 3, (a, b), method=method)
     assert np.all(found.success) and np.allclose(found.x, 0.3, rtol=1e-14)
+
+
+@pytest.mark.parametrize("method", ["hybr", "newton"])
+@pytest.mark.parametrize(
+    "dtype, sizes",
+    [(np.float32, (1, 1e-10, 1e-25, 1e-36)), (np.float64, (1, 1e-100, 1e-200, 1e-300))],
+)
+def test_an_equation_that_never_holds_is_not_solved_however_small_it_is(dtype, sizes, method):
+    """It was compared with its unit, which is no smaller than the root of the smallest number."""
+
+    @xc.jit
+    def solve(size):
+        f = lambda x: xnp.stack([size + 0 * x[0], x[1] - 1])
+        return xo.root(f, np.array([1, 5], dtype), method=method).status
+
+    for size in sizes:
+        assert int(solve(dtype(size))) != 0, size

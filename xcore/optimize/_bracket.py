@@ -20,7 +20,7 @@ from .._core.types import typeof
 from .._solution import Certificate
 from ._implicit import at_once
 from ._loop import iterations
-from ._problem import Flat, Objective, count
+from ._problem import Flat, Objective, count, tolerance
 from ._result import RUNNING, Result, Status, first_of, result
 
 
@@ -156,7 +156,7 @@ def root_scalar(
     problem = Objective(who, fun, Flat(who, "bracket", (a, b)), args)
     value = lambda x: xnp.asarray(fun(x, *problem.args)).astype(dtype)  # noqa: E731
     limit = 400 if maxiter is None else maxiter  # triple roots take 200
-    xtol = 4 * float(xnp.finfo(dtype).eps) if xtol is None else xtol
+    xtol = tolerance(who, xtol, 4 * float(xnp.finfo(dtype).eps), "xtol")
 
     def solve(a, b):
         return _solve(value, a, b, RULES[method], xtol, limit)
@@ -242,7 +242,8 @@ def _solve(value, a, b, rule, xtol, limit):
     changes = s["fa"] * xnp.sign(s["fb"]) < 0
     finite = xnp.isfinite(a) & xnp.isfinite(b)  # between others there is no middle
     status = first_of(
-        (~finite, Status.no_bracket), (f == 0, Status.success), (~(xnp.isfinite(fa) & xnp.isfinite(fb)), Status.not_finite),
+        (~finite, Status.no_bracket), (f == 0, Status.success),
+        (~(xnp.isfinite(fa) & xnp.isfinite(fb)), Status.not_finite),
         (fa * xnp.sign(fb) > 0, Status.no_bracket), (~changes, Status.not_finite),
         (_is_pole(value, s, fa, fb, unit), Status.stagnation), (done(s), Status.success),
     )  # fmt: skip

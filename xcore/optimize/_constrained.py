@@ -29,7 +29,7 @@ from ._constraints import constraints_of
 from ._given import canonical
 from ._implicit import differentiable
 from ._packed import loop
-from ._problem import Flat, Objective, count, default_tol, largest
+from ._problem import Flat, Objective, count, default_tol, largest, tolerance
 from ._qp import solve_qp
 from ._result import RUNNING, Result, Status, first_of, result
 from ._trust import norm
@@ -196,6 +196,7 @@ def judge(new, y, lam, tol):
 # the model's first curvature, in units in which the largest is 1: the search shortens a step that is too
 # long, and the first change of the gradient sets the curvature, but nothing lengthens one too short
 FIRST = 1 / 8
+PATIENCE = 4  # failures of the first step, each of which is followed by one that is shorter
 ASTRAY = 1e3  # times the violation, or its unit: what no minimum of a penalised function leaves
 FARTHEST = 4  # times the size of x, or its unit: a step at most
 
@@ -230,7 +231,8 @@ class SQP:
         size, fine, degenerate = judge(new, y, lam, tol)
         short = norm(move) <= 4 * eps * xnp.maximum(1, largest(x))
         failed = xnp.where(good, 0, s["failed"] + np.int32(1)).astype(np.int32)
-        lost = (failed > 1) | (short & (s["failed"] > 0))
+        patience = xnp.where(s["scaled"], 1, PATIENCE)
+        lost = (failed > patience) | (short & (s["failed"] >= patience))
         feasible = infeasibility(new["h"], new["c"])
         # not even the linearised constraints can be met better than where it stands
         here = violation(s["h"], s["c"])
@@ -242,8 +244,10 @@ class SQP:
             (fine & degenerate, Status.degenerate), (fine, Status.success),
             ((lost | (held >= 20)) & (feasible > 10 * tol), Status.infeasible), (lost, Status.stagnation),
         )  # fmt: skip
-        # after a failure the matrix starts anew
-        b = xnp.where(failed > 0, FIRST * xnp.eye(problem.flat.size, dtype=x.dtype), b)
+        # after a failure the matrix starts anew; where no step has told the curvature yet, with a shorter one
+        steep = xnp.where(s["scaled"], 0, self.max_halvings * failed)
+        anew = xnp.ldexp(FIRST * xnp.eye(problem.flat.size, dtype=x.dtype), steep)
+        b = xnp.where(failed > 0, anew, b)
         return new | {
             "x": x + move, "b": b, "y": y, "lam": lam, "rho": xnp.where(first, s["rho"], rho),
             "size": size, "status": status, "nit": s["nit"] + np.int32(1), "nfev": s["nfev"] + n,
@@ -458,7 +462,7 @@ def minimize_constrained(
     flat = Flat(who, "x0", x0)
     problem = Constrained(who, fun, flat, args, constraints, bounds)
     method = _method_of(who, method)
-    tol = default_tol(flat.dtype) if tol is None else tol
+    tol = tolerance(who, tol, default_tol(flat.dtype))
     n = flat.size
     if maxiter is None:
         maxiter = 50 if isinstance(method, AugmentedLagrangian) else 200 + 10 * n

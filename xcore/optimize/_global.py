@@ -22,7 +22,7 @@ from ._box import projected_gradient
 from ._implicit import at_once
 from ._loop import iterations
 from ._minimize import minimize
-from ._problem import Flat, Objective, count, largest
+from ._problem import Flat, Objective, count, largest, tolerance
 from ._result import RUNNING, Result, Status, first_of, result
 
 
@@ -67,6 +67,7 @@ def differential_evolution(
     if is_evaluating() and not bool(xnp.all(xnp.isfinite(lower) & xnp.isfinite(upper))):
         raise ValueError(f"xcore.{who}: all bounds must be finite, given {bounds}.")
     problem = Objective(who, fun, flat, args)
+    tol, atol = tolerance(who, tol, 0.01), tolerance(who, atol, 0.0, "atol")
     first = None if x0 is None else flat.join(x0)
 
     def run(key):

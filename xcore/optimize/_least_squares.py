@@ -32,7 +32,7 @@ from ._implicit import differentiable
 from ._judged import TESTED, attempts, grip, newton_step
 from ._losses import cost, cost_and_scaled, loss_of
 from ._newton import truncated_cg
-from ._problem import Flat, count, largest
+from ._problem import Flat, count, largest, tolerance
 from ._products import PROBES, balanced
 from ._result import RUNNING, Result, Status, first_of, result
 from ._sparse import Matrix, SparseLevenbergMarquardt, gives_sparse, linear_by
@@ -506,6 +506,7 @@ def least_squares(
     linear = _with_derivatives(problem, jac, method, is_sparse)
     problem.lower, problem.upper = box_of(who, flat, bounds, columns=True)
     eps = float(xnp.finfo(flat.dtype).eps)
+    tol = tolerance(who, tol)
     tol = (4 * eps, eps**0.75) if tol is None else (tol, tol)  # pyright: ignore[reportAssignmentType]
     maxiter = 200 * (flat.size + 1) if maxiter is None else maxiter
 

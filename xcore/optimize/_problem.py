@@ -28,7 +28,7 @@ class Flat:
 
     @staticmethod
     def _inexact(who, what, x):
-        if isinstance(x, str) or x is None:
+        if isinstance(x, str) or x is None or callable(x):
             raise errors.DTypeError(
                 f"xcore.{who}: {what} must consist of numbers, given {errors.describe(x)}."
             )
@@ -73,17 +73,22 @@ class Objective:
 
     def value(self, x):
         """fun(x), a scalar of the vector's dtype."""
-        found = xnp.asarray(self.fun(self.flat.split(x), *self.args))
+        found = self.fun(self.flat.split(x), *self.args)
+        if found is None:
+            raise errors.ArgumentError(
+                f"xcore.{self.who}: fun must return one number, but returned None; is there no return?"
+            )
+        found = xnp.asarray(found)
         t = typeof(found)
         if t.size != 1:
             raise errors.ShapeError(
                 f"xcore.{self.who}: fun must return one number, but returned {t}. Reduce it (.sum(), "
                 ".mean()); for a sum of squares of residuals use xcore.optimize.least_squares."
             )
-        if dtypes.is_complex(t.dtype):
+        if dtypes.is_complex(t.dtype) or t.dtype == np.bool_:
             raise errors.DTypeError(
                 f"xcore.{self.who}: fun must return a real number, but returned {t}; "
-                "take its real part or its absolute value."
+                "take its real part or its absolute value, or of a condition xnp.where."
             )
         return found.reshape(()).astype(self.flat.dtype)
 
@@ -96,6 +101,16 @@ class Objective:
     def newton(self, x):
         """(gradient, function v -> Hessian times v)."""
         return linearize(grad(self.value), x)
+
+
+def tolerance(who: str, tol, default=None, name: str = "tol"):
+    """What a user asked for, or the default; refused where it is a number that no error can be less than."""
+    number = isinstance(tol, (int, float, np.number))
+    if isinstance(tol, str) or (number and not tol >= 0):
+        raise ValueError(
+            f"xcore.{who}: {name} must be a number >= 0, or None; given {errors.describe(tol)}."
+        )
+    return default if tol is None else tol
 
 
 def default_tol(dtype) -> float:

@@ -19,7 +19,7 @@ from ..numpy._select import safe_divide
 from ._implicit import differentiable
 from ._loop import empty_rows, in_rounds, iterations_from
 from ._packed import loop
-from ._problem import Flat, Objective, count, default_tol, largest
+from ._problem import Flat, Objective, count, default_tol, largest, tolerance
 from ._result import RUNNING, Result, Status, first_of, result
 
 
@@ -193,7 +193,7 @@ def proximal_gradient(
     flat = Flat(who, "x0", x0)
     problem = Objective(who, fun, flat, args)
     problem.prox = lambda x, step: flat.join(prox(flat.split(x), step))
-    tol = default_tol(flat.dtype) if tol is None else tol
+    tol = tolerance(who, tol, default_tol(flat.dtype))
 
     checkpoint = checkpoints(who, checkpoint)  # pyright: ignore[reportAssignmentType]
 

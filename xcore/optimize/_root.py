@@ -21,7 +21,7 @@ from ..linalg import GMRES, FunctionOperator, linear_solve
 from ._given import with_jacobian
 from ._implicit import differentiable
 from ._packed import loop
-from ._problem import Flat, count, largest
+from ._problem import Flat, count, largest, tolerance
 from ._result import RUNNING, Result, Status, first_of, result
 from ._root_units import TESTED, rounds
 from ._sparse import Matrix, gives_sparse, linear_by, newton_of
@@ -317,7 +317,7 @@ def _solution(who, problem, method, flat, tol, maxiter, history, checkpoint, jac
         given, args = problem.value, problem.args
         problem.value = with_jacobian(given, lambda x: jac(flat.split(x), *args))
 
-    checkpoint = checkpoints(who, checkpoint)
+    tol, checkpoint = tolerance(who, tol), checkpoints(who, checkpoint)
 
     def solve(x):
         s = rounds(who, method, problem, x, tol, maxiter, history, whole, checkpoint)

@@ -50,6 +50,11 @@ def units_at(problem, x, f, whole: bool) -> InUnits:
     if whole:
         one = power_of_two(xnp.maximum(largest(x), largest(f)))
         return InUnits(problem, one, one)
+    return InUnits(problem, xnp.ones((), x.dtype), power_of_two(sizes_at(problem, x, f)))
+
+
+def sizes_at(problem, x, f):
+    """How large equations are: their values, and their slopes by the sizes of the variables."""
     size = xnp.abs(f)
     if problem.matrix is not None:
         terms = abs(problem.jacobian(x)) @ xnp.abs(x)
@@ -58,8 +63,7 @@ def units_at(problem, x, f, whole: bool) -> InUnits:
         terms = xnp.max(xnp.abs(jacfwd(problem.value)(x)) * xnp.abs(x), axis=1, initial=0)
         size = xnp.maximum(size, xnp.where(xnp.isfinite(terms), terms, 0))
     # an equation that holds, and whose terms are all 0, is measured by the others
-    size = xnp.where(size > 0, size, largest(size))
-    return InUnits(problem, xnp.ones((), x.dtype), power_of_two(size))
+    return xnp.where(size > 0, size, largest(size))
 
 
 def missing(problem, x, f, sizes):
@@ -119,7 +123,7 @@ def rounds(
     eps = float(xnp.finfo(dtype).eps)
     f0 = problem.value(x0)
     plain = InUnits(problem, xnp.ones((), dtype), xnp.ones((), dtype))
-    sizes = units_at(problem, x0, f0, False).f
+    sizes = sizes_at(problem, x0, f0)  # units are as far from 1 as their squares are numbers
     local = units_at(problem, x0, f0, whole) if tol is None else plain
     fine = eps**0.5  # what is left of the digits at a double root
 

@@ -17,7 +17,7 @@ from .._transforms.api import grad
 from .._transforms.map import vmap
 from ._implicit import differentiable
 from ._loop import iterations
-from ._problem import Flat, Objective, count, default_tol, largest
+from ._problem import Flat, Objective, count, default_tol, largest, tolerance
 from ._result import RUNNING, Result, Status, first_of, result
 from ._verdict import PARTS, aside, noise_of
 
@@ -205,6 +205,7 @@ def minimize_scalar(
         )
     # the interval that is left at the end is four times as long
     search, asked = float(xnp.finfo(flat.dtype).eps) ** 0.5, default_tol(flat.dtype)
+    tol = tolerance(who, tol)
     search, asked = (search, asked) if tol is None else (0.5 * tol, tol)
 
     def solve(_):
@@ -271,8 +272,10 @@ def _search(who, method: Brent, problem, ends, bounded: bool, tol, asked, maxite
     end = xnp.where(s["status"] == RUNNING, np.int32(Status.max_steps), s["status"])
     sides = problem.lower, problem.upper
     error, pole, hole = _judged(value, _line(problem, -xnp.inf), s, sides, asked)
-    held = first_of((hole, Status.not_finite), (s["f"] == -xnp.inf, Status.unbounded), (pole, Status.stagnation), (error <= asked, Status.success),
-                    (True, Status.flat))  # fmt: skip
+    held = first_of(
+        (hole, Status.not_finite), (s["f"] == -xnp.inf, Status.unbounded), (pole, Status.stagnation),
+        (error <= asked, Status.success), (True, Status.flat),
+    )  # fmt: skip
     return s | {"status": xnp.where(end == 0, held, end), "nfev": s["nfev"] + used, "error": error}
 
 

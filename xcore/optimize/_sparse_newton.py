@@ -19,7 +19,7 @@ from ..sparse._cholesky import cholesky
 from ._descent import has_fallen
 from ._implicit import differentiable
 from ._loop import empty_rows, iterations_from
-from ._problem import Flat, Objective, count, default_tol, largest
+from ._problem import Flat, Objective, count, default_tol, largest, tolerance
 from ._result import RUNNING, Result, Status, first_of, result
 from ._sight import SLOW
 from ._sparse import linear_by
@@ -170,7 +170,7 @@ def minimize_sparse(
     flat = Flat(who, "x0", x0)
     hess_args = hess_args if isinstance(hess_args, tuple) else (hess_args,)
     problem = _Problem(who, fun, flat, args, hess, hess_args)
-    tol = default_tol(flat.dtype) if tol is None else tol
+    tol = tolerance(who, tol, default_tol(flat.dtype))
     maxiter = 500 if maxiter is None else maxiter
     checkpoint = checkpoints(who, checkpoint)
 

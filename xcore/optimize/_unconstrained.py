@@ -12,7 +12,7 @@ from ._descent import BFGS, LBFGS, Descent, Gradient, NonlinearCG
 from ._given import canonical
 from ._implicit import differentiable
 from ._newton import NewtonCG, TrustRegion
-from ._problem import Flat, Objective, default_tol, largest
+from ._problem import Flat, Objective, default_tol, largest, tolerance
 from ._result import Result, result
 from ._rounds import BLIND, WORDS, rounds
 from ._scalar import Brent
@@ -87,7 +87,7 @@ def unconstrained(
     if not flat.size:  # there is no simplex of one point, and no box
         method = METHODS["lbfgs"]
     problem.lower, problem.upper = box_of(who, flat, bounds)
-    tol = default_tol(flat.dtype) if tol is None else tol
+    tol = tolerance(who, tol, default_tol(flat.dtype))
     maxiter = max(1000, 20 * flat.size) if maxiter is None else maxiter
 
     checkpoint = checkpoints(who, checkpoint)
