@@ -117,3 +117,13 @@ def test_jacobians_have_the_dtype_of_results(mode):
     f = lambda x: (x**2).astype(np.float32)
     x = xnp.asarray(np.arange(1.0, 4.0))
     assert sparse.jacobian(f, mode=mode)(x).dtype == np.float32
+
+
+def test_jacobians_of_functions_with_rules_backward_only():
+    f = xc.custom_vjp(xnp.sin)
+    f.defvjp(lambda x: (xnp.sin(x), x), lambda x, g: (g * xnp.cos(x),))
+    x = xnp.arange(1.0, 5.0)
+    found = sparse.jacobian(lambda x: 2 * f(x))(x)
+    np.testing.assert_allclose(found.todense(), np.diag(2 * np.cos(x)), rtol=1e-6)
+    with pytest.raises(TypeError, match="forward-mode"):
+        sparse.jacobian(f, mode="fwd")(x)

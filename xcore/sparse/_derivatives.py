@@ -12,6 +12,7 @@ from .. import numpy as xnp
 from .._control.jit import eval_shape
 from .._core import dtypes, errors
 from .._core.array import Array
+from .._core.exceptions import ForwardModeError
 from .._core.program import Program, trace_program
 from .._core.trace import ensure_compile_time_eval
 from .._core.types import typeof
@@ -92,7 +93,8 @@ def jacobian(
       f: function of an array x, and others, to an array.
       pattern: the places of elements; found by ``jacobian_pattern`` if it is not given.
       mode: "fwd" colours columns, "rev" rows, "bidirectional" both if that needs fewer directions; "auto" takes what
-        needs fewest. Of real numbers to complex ones there is "fwd" only.
+        needs fewest, of functions with rules backward only (``custom_vjp``) rows. Of real numbers to complex ones
+        there is "fwd" only.
 
     >>> import xcore.numpy as xnp
     >>> f = lambda x: x[1:] ** 2 - x[:-1]
@@ -111,16 +113,23 @@ def jacobian(
         way = _way_of(mode, x, y)
         if not p.nnz:
             return Sparse(xnp.zeros(0, y.dtype), p)
-        none = [np.full(n, -1) for n in p.shape]
-        if way == "fwd":
-            cover = colouring.Cover(none[0], colouring.columns(p), np.ones(p.nnz, bool))
-        elif way == "rev":
-            cover = colouring.Cover(colouring.columns(p.T), none[1], np.zeros(p.nnz, bool))
-        else:
-            cover = colouring.cover(p)
-        return Sparse(_elements(f, x, args, p, cover), p)
+        try:
+            return Sparse(_elements(f, x, args, p, _cover(way, p)), p)
+        except ForwardModeError:
+            if way != "auto":
+                raise
+            return Sparse(_elements(f, x, args, p, _cover("rev", p)), p)
 
     return jacobian_of
+
+
+def _cover(way: str, p: Pattern) -> colouring.Cover:
+    none = [np.full(n, -1) for n in p.shape]
+    if way == "fwd":
+        return colouring.Cover(none[0], colouring.columns(p), np.ones(p.nnz, bool))
+    if way == "rev":
+        return colouring.Cover(colouring.columns(p.T), none[1], np.zeros(p.nnz, bool))
+    return colouring.cover(p)
 
 
 def _way_of(mode: str, x: Array, y: Any) -> str:
