@@ -101,6 +101,32 @@ def test_constants_are_found_on_grids_of_all_sizes(dtype, cells, more):
     np.testing.assert_allclose(abs(modes[0]), 2 ** (-len(cells) / 2), rtol=5e-3)
 
 
+LEFT = lambda x, y: xnp.where(x < 0.43, 1.0, 50.0)
+WITH_VOLUMES = {
+    "cut": lambda: pde.CutDiffusion(BOX, inside=DISC, edge=pde.Neumann()),
+    "located": lambda: pde.Diffusion(BOX, LEFT, mean="located"),
+    "polar": lambda: pde.Diffusion(
+        pde.Grid.cells((9, 12), upper=(1.0, 2 * np.pi)), 1.0,
+        [(pde.Neumann(), pde.Dirichlet()), pde.Periodic()], coordinates="polar"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WITH_VOLUMES)
+def test_sums_and_products_keep_volumes(name):
+    op = WITH_VOLUMES[name]()
+    ones = op.field(1.0)
+    total = op - (lambda x, y: 2 + x**2)
+    for made in (total, 2 * op, op @ op, 1.0 + op @ total):
+        np.testing.assert_allclose(made.integrate(ones), op.integrate(ones), rtol=1e-12)
+    w, modes = pde.eigenmodes(total, 3)
+    np.testing.assert_allclose(w, dense(total, 3), rtol=1e-8)
+    np.testing.assert_allclose(op.integrate(modes[1] ** 2), 1.0, rtol=1e-8)
+    found = pde.solve(total, -1.0, report=True)
+    assert found.ok
+    off = total(found.value) + total.boundary() - total.field(-1.0)
+    assert abs(off).max() < 1e-8
+
+
 def test_a_mode_that_is_missing_is_noticed():
     """Negative pivots count what is below the last one; the answer of a method that lost one is no success."""
     op = CASES["a well"]()

@@ -90,6 +90,8 @@ class CutDiffusion(Diffusion):
     def singular(self) -> bool:
         return self.c is None and self.closed
 
+    own_volumes = True
+
     @property
     def weights(self) -> np.ndarray:
         """The part of the domain that belongs to each unknown."""

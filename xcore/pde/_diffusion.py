@@ -157,6 +157,11 @@ class Diffusion(GridOperator):
         return system
 
     @property
+    def own_volumes(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Whether volumes are others than those of the grid's boxes."""
+        return self.shares is not None or self.coordinates != _curvilinear.CARTESIAN
+
+    @property
     def lines(self) -> list[np.ndarray]:
         """For each axis numbers whose product is the volume of an unknown."""
         system = self._system()

@@ -182,6 +182,7 @@ class GridOperator(LinearOperator):
             raise errors.bad_argument(who, name, given, want, advice if estimate else "")
 
     inside = None  # where the unknowns are, if not everywhere
+    own_volumes = False  # whether volumes are others than those of the grid's boxes
     constant = False  # whether its coefficients are numbers, the same for all axes
     has_energy = True  # whether ∫ u op(u) tells how large an error along u is
     skew = False  # whether it is unsymmetric, also when weighted by volumes
@@ -348,8 +349,39 @@ def _fewer(condition, grid, axis: int):
 # Sums, multiples and products of operators
 
 
+class _Made(GridOperator):
+    """What sums and products have from their ``parts``: volumes are those of the one that has others than a grid."""
+
+    parts = ()
+    own_volumes = property(lambda self: any(t.own_volumes for t in self.parts))  # pyright: ignore
+    space = property(lambda self: next((t for t in self.parts if t.own_volumes), self.parts[0]))
+    coordinates = property(lambda self: self.space.coordinates)  # pyright: ignore[reportAssignmentType]
+
+    @property
+    def lines(self) -> list[np.ndarray]:
+        """For each axis numbers whose product is the volume of an unknown."""
+        return self.space.lines
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The volume that belongs to each unknown."""
+        return self.space.weights
+
+    def volumes(self, dtype):
+        """The same in a program."""
+        return self.space.volumes(dtype)
+
+    def integrate(self, u):
+        """The integral of a field, by the volumes of its nodes."""
+        return self.space.integrate(u)
+
+    def only_inside(self, u):
+        """A field without what does not belong to it."""
+        return self.space.only_inside(u)
+
+
 @struct
-class Combined(GridOperator):
+class Combined(_Made):
     """Σ factor × operator + c, on the fields of one grid: what ``+``, ``-``, ``*`` and ``/`` make.
 
     Attributes:
@@ -367,20 +399,11 @@ class Combined(GridOperator):
     factors: Any = ()
     c: Any = None
 
+    parts = property(lambda self: self.terms)
     grid = property(lambda self: self.terms[0].grid)  # pyright: ignore[reportAssignmentType]
     faces = property(lambda self: self.terms[0].faces)  # pyright: ignore[reportAssignmentType]
     axes = property(lambda self: self.terms[0].axes)  # pyright: ignore[reportAssignmentType]
     inside = property(lambda self: self.terms[0].inside)  # pyright: ignore[reportAssignmentType]
-
-    @property
-    def coordinates(self) -> str:
-        """Those of a term that has others than Cartesian ones."""
-        return next((x for t in self.terms if (x := t.coordinates) != "cartesian"), "cartesian")
-
-    @property
-    def lines(self) -> list[np.ndarray]:
-        """For each axis numbers whose product is the volume of an unknown."""
-        return next(t for t in self.terms if t.coordinates == self.coordinates).lines
 
     @property
     def reach(self):
@@ -424,12 +447,13 @@ class Combined(GridOperator):
 
 
 @struct
-class Composed(GridOperator):
+class Composed(_Made):
     """u ↦ outer(inner(u)), on the fields of one grid: what ``@`` makes of two operators on a grid."""
 
     outer: Any = None
     inner: Any = None
 
+    parts = property(lambda self: (self.inner, self.outer))
     grid = property(lambda self: self.inner.grid)  # pyright: ignore[reportAssignmentType]
     faces = property(lambda self: self.inner.faces)  # pyright: ignore[reportAssignmentType]
     axes = property(lambda self: self.inner.axes)  # pyright: ignore[reportAssignmentType]

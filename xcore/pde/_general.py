@@ -202,9 +202,11 @@ def _set_up(op, c: Couplings, method: str, dtype) -> tuple:
     digits = float(
         np.finfo(np.float64).eps
     )  # elements were read in that, coefficients of fewer digits being exact
-    p = portrait(c, np.asarray(op.weights), digits)
+    weights = np.asarray(op.weights)
+    p = portrait(c, weights, digits)
     taken = way(p, c.shape, method, c.reach <= 1 or _acts_alike(c))
-    scale = np.conj(p.turn or 1.0) * (op.weights if p.weighted else 1.0)
+    volumes = np.where(weights > 0, weights, weights.max(initial=0))  # none is outside of a domain
+    scale = np.conj(p.turn or 1.0) * (volumes if p.weighted else 1.0)
     unit = 2.0 ** -np.round(np.log2(np.abs(scale * c.centre).max(initial=0) or 1.0))
     c = c.map(lambda x: unit * scale * x)
     near = c if taken.method == "sparse" else nearest(c)
