@@ -313,3 +313,14 @@ def test_derivatives_of_krylov_solutions_are_relative():
     slope = xc.jit(xc.grad(end))
     for scale in (1.0, 1e-12):
         np.testing.assert_allclose(slope(2.0, scale) / scale, -3 * np.exp(-2), rtol=1e-3)
+
+
+@pytest.mark.parametrize("tableau", [pde.DORMAND_PRINCE, pde.RODAS5P, pde.KVAERNO5])
+def test_slopes_are_not_broadcast(tableau):
+    """One slope for all elements is a number; a part of u that fits by broadcasting is a mistake."""
+    start, times = xnp.asarray([1.0, 2.0]), [0.0, 1.0]
+    for f in (lambda u, t: -u[:1], lambda u, t: -u[:, None]):
+        with pytest.raises(ValueError, match="of the shape of u"):
+            pde.integrate(f, start, times, tableau=tableau)
+    u = pde.integrate(lambda u, t: xnp.ones(()), start, times, tableau=tableau)
+    np.testing.assert_allclose(u[-1], [2.0, 3.0], rtol=1e-5)

@@ -26,7 +26,7 @@ from ._recomputed import steps_kept
 from ._rosenbrock import Rosenbrock, system_of
 from ._sdirk import SDIRK, implicit_step
 from ._solutions import TrajectorySolution
-from ._time import DORMAND_PRINCE, SOLVED, Tableau, moved, stages
+from ._time import DORMAND_PRINCE, SOLVED, Tableau, check_slope, moved, stages
 
 # The weights of the slopes of Dormand's and Prince's pair that bend the solution between the ends of a step.
 # (Hairer, Nørsett and Wanner 1993, section II.6, the coefficients d of their program DOPRI5)
@@ -50,6 +50,7 @@ class Vector:
         tree.check_structure(self.structure, u, "pde.integrate")
         parts = []
         for x, t in zip(tree.leaves(u), self.types, strict=True):
+            check_slope("pde.integrate", x, t.shape)
             x = as_dtype("pde.integrate", "f(u, t)", xnp.asarray(x), t.dtype)
             x = xnp.broadcast_to(x, t.shape).reshape(-1)
             parts += [x.real, x.imag] if dtypes.is_complex(t.dtype) else [x]

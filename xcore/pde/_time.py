@@ -127,6 +127,12 @@ def stages(tableau: Tableau, f, u, t, dt) -> list:
     return slopes
 
 
+def check_slope(who: str, k, shape: tuple) -> None:
+    """Raises where f gives an array that fits its state by broadcasting only; a number is one for all elements."""
+    if xnp.shape(k) not in ((), shape):
+        raise errors.shape_mismatch(who, f"need f(u, t) of the shape of u, {shape}", f=k)
+
+
 def moved(u, slopes, weights, dt):
     """u + dt Σ weight × slope."""
     used = [(w, s) for w, s in zip(weights, slopes, strict=False) if w]
@@ -135,6 +141,8 @@ def moved(u, slopes, weights, dt):
     weights, slopes = zip(*used, strict=True)
 
     def leaf(x, *ks):
+        for k in ks:
+            check_slope("pde", k, typeof(x).shape)
         total = sum(w * k for w, k in zip(weights, ks, strict=True))
         return as_dtype("pde", "f(u, t)", x + dt * total, typeof(x).dtype)
 
