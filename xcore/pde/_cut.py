@@ -90,7 +90,7 @@ class CutDiffusion(Diffusion):
     def singular(self) -> bool:
         return self.c is None and self.closed
 
-    own_volumes = True
+    own_volumes = True  # pyright: ignore[reportAssignmentType]
 
     @property
     def weights(self) -> np.ndarray:
