@@ -60,7 +60,7 @@ CALLS = {
     "poisson": (540, lambda: pde.poisson(FIELD, GRID)),
     "cp_als": (730, lambda: decomp.cp_als(TENSOR, 2, max_steps=3)),
     "sparse product": (85, lambda: BAND @ RIGHT),
-    "sparse solution": (155, lambda: sparse.solve(BAND, RIGHT)),
+    "sparse solution": (165, lambda: sparse.solve(BAND, RIGHT)),
 }  # fmt: skip
 
 

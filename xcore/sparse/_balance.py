@@ -94,11 +94,15 @@ def balance(p: Pattern, v: Array) -> Balance:
 
 
 def _on_host(p: Pattern, values: Any) -> tuple[np.ndarray, np.ndarray]:
-    size = np.abs(np.asarray(values))
+    size, limits = np.abs(np.asarray(values)), np.finfo(values.dtype)
     found = [np.zeros((*size.shape[:-1], n), size.dtype) for n in p.shape]
+    known, most = (size >= limits.tiny) & (size <= limits.max), limits.maxexp / 4
+    least = size.min(where=known, initial=limits.max)
+    if size.max(where=known, initial=limits.tiny) / 2.0**most <= least:
+        return found[0], found[1]  # as nearly always
     for i in np.ndindex(*size.shape[:-1]):
-        at = np.flatnonzero((size[i] >= np.finfo(size.dtype).tiny) & np.isfinite(size[i]))
-        of, most = np.log2(size[i][at]), np.finfo(size.dtype).maxexp / 4
+        at = np.flatnonzero(known[i])
+        of = np.log2(size[i][at])
         if len(at) and np.ptp(of) > most:
             made = _exponents_of(p.rows[at], p.columns[at], of, p.shape)
             if max(map(np.ptp, made)) > most:
