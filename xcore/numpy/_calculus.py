@@ -264,9 +264,10 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
 
 
 def _at_least_as_wide(x, y):
-    """Coordinates of a dtype in which their differences are not rounded to less than values y have."""
+    """Coordinates of a dtype in which their differences are not rounded to less than values y have, and whole ones
+    have all their differences."""
     if not dtypes.is_inexact(typeof(x).dtype):
-        return x
+        return astype(x, dtypes.int64)
     real = dtypes.to_real(typeof(y).dtype)
     return astype(x, real) if dtypes.finfo(real).bits > dtypes.finfo(typeof(x).dtype).bits else x
 
@@ -347,6 +348,14 @@ def _beside_infinity(x, low, high):
     return where(isinf(x), where(x == high, 1.0, 0.0), inside)
 
 
+def _line(part, first, second):
+    """From the first value to the second; where one of them is infinite, what is known from either."""
+    way = second - first
+    out = first + part * way
+    out = where(isnan(out), second - (1 - part) * way, out)
+    return where(isnan(out) & (first == second), first, out)
+
+
 def _between_samples(x, xp, fp, ends, modes):
     n = typeof(xp).size
     if n == 1:
@@ -360,7 +369,9 @@ def _between_samples(x, xp, fp, ends, modes):
         far = isinf(low) | isinf(high) | isinf(x)
         part = where(far, 0, x - low) / where(flat | far, 1, step)  # pyright: ignore[reportOperatorIssue]
         part = where(far, _beside_infinity(x, low, high), part)
-        out = where(flat, fp[i], fp[i - 1] + part * (fp[i] - fp[i - 1]))
+        out = where(flat, fp[i], _line(part, fp[i - 1], fp[i]))
+        for at, value in ((low, fp[i - 1]), (high, fp[i])):
+            out = where(isnan(out) & (x == at), value, out)
     for end, mode, outside, edge in zip(
         ends, modes, (x < xp[0], x > xp[-1]), (fp[0], fp[-1]), strict=True
     ):

@@ -140,8 +140,9 @@ def _edges(who: str, a, bins, range):
     ends = [] if range is None else list(range)
     if len(ends) not in (0, 2):
         raise errors.bad_argument(who, "range", range, "a pair (lowest, highest)")
-    if all(isinstance(x, (int, float, np.generic)) for x in ends) and sorted(ends) != ends:
-        raise errors.bad_argument(who, "range", range, "rising: (lowest, highest)")
+    known = all(isinstance(x, (int, float, np.generic)) for x in ends)
+    if known and not (sorted(ends) == ends and np.isfinite(ends).all()):
+        raise errors.bad_argument(who, "range", range, "finite and rising: (lowest, highest)")
     return _even_edges([a, *ends], bins)
 
 

@@ -207,8 +207,10 @@ def _by_weight(rows, weights, q):
     out = take_along_axis(ranked, place, -1)
     if not dtypes.is_floating(typeof(rows).dtype):
         return out
-    unknown = isnan(ranked) & (weights > 0)
-    return where(any_of(unknown, axis=-1, keepdims=True), math.nan, out)
+    unknown = isnan(ranked) & (weights > 0) | (weights < 0)
+    total = sums[..., -1:]
+    unknown = any_of(unknown, axis=-1, keepdims=True) | ~((total > 0) & (total < math.inf))
+    return where(unknown, math.nan, out)
 
 
 def _weights_like(who: str, a, weights, axes):
@@ -231,6 +233,8 @@ def _quantile(name, a, q, scale, axis, out, method, keepdims, weights, interpola
         raise errors.bad_argument(who, "method", method, "'inverted_cdf' where weights are given")
     axis = tuple(axis) if isinstance(axis, list) else axis
     a = as_array(who, a)
+    if weights is not None:
+        _check_weights(who, weights)
     if weights is not None and ignore_nan:
         weights = where(isnan(a), 0, weights)
     # Python numbers keep all their digits: 0.1 in float32 is not a tenth
@@ -256,6 +260,14 @@ def _check_parts(who: str, q, scale: float) -> None:
         host = np.asarray(q).astype(np.float64)
         if not np.all((host >= 0) & (host <= scale)):
             raise errors.bad_argument(who, "q", q, f"between 0 and {scale:g}")
+
+
+def _check_weights(who: str, weights) -> None:
+    if type(weights) is Array or isinstance(weights, np.ndarray):
+        host = np.asarray(weights).astype(np.float64)
+        if not (np.isfinite(host).all() and (host >= 0).all() and (host.any() or not host.size)):
+            what = "finite and not negative, and not all 0"
+            raise errors.bad_argument(who, "weights", weights, what)
 
 
 _ARGUMENTS = """
