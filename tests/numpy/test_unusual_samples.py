@@ -83,3 +83,27 @@ def test_ranges_that_are_none(ends):
         xnp.histogram_bin_edges(x, range=ends)
     with pytest.raises(ValueError, match="finite and rising"):
         xnp.histogram2d(x, x, range=[(0.0, 1.0), ends])
+
+
+SIZES = [0, 1, 5, 2**53, 2**53 + 1, 2**60, 2**60 + 1, 2**63 - 1]
+
+
+@pytest.mark.parametrize(
+    "name", ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"]
+)
+@pytest.mark.parametrize("signed", ["int8", "int32", "int64"])
+def test_signed_beside_unsigned_integers(name, signed):
+    """They have no integer dtype in common, and float64 does not tell 2⁶⁰ from 2⁶⁰ + 1."""
+    low = np.iinfo(signed)
+    a = np.array([n for n in (*SIZES, -1, -7, low.min) if low.min <= n <= low.max], signed)[:, None]
+    b = np.array([*SIZES, 2**63, 2**64 - 1], "uint64")
+    f, want = getattr(xnp, name), getattr(np, name)
+    operator = {"equal": "__eq__", "not_equal": "__ne__", "less": "__lt__", "less_equal": "__le__",
+                "greater": "__gt__", "greater_equal": "__ge__"}[name]  # fmt: skip
+    for x, y in ((a, b), (b, a)):
+        np.testing.assert_array_equal(f(x, y), want(x, y))
+        np.testing.assert_array_equal(xc.jit(f)(x, y), want(x, y))
+        np.testing.assert_array_equal(getattr(xnp.asarray(x), operator)(xnp.asarray(y)), want(x, y))
+        np.testing.assert_array_equal(
+            xc.vmap(lambda v: f(v, 3))(xnp.asarray(x).ravel()), want(x.ravel(), 3)
+        )

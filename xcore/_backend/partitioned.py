@@ -1,9 +1,11 @@
 """Calls that each of several devices answers for its own part of a batch.
 
-XLA's partitioner gathers what a Fourier transform works on, whatever axes are split (quirk:
-FFT_GATHERED), and knows no loop over the part of a batch that a device has (quirk: BATCHES_WAIT). So
-both are written as calls that it leaves to us: it asks which parts we want and what to do with them.
-We want whole rows or matrices, split as the first result is along the other axes.
+XLA's partitioner gathers what a Fourier transform works on, whatever axes are split, and knows no
+loop over the part of a batch that a device has. So both are written as calls that it leaves to us:
+it asks which parts we want and what to do with them. We want whole rows or matrices, split as the
+first result is along the other axes.
+
+quirk: FFT_GATHERED, and quirk: BATCHES_WAIT.
 """
 
 from __future__ import annotations

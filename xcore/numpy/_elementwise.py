@@ -14,7 +14,18 @@ from .._core.types import typeof
 from .._ops.families import BITS, check_kind
 from ._compound import Compound
 from ._described import named
-from ._promote import SCALARS, as_array, as_arrays, as_inexact, astype, no_out
+from ._promote import (
+    SCALARS,
+    as_array,
+    as_arrays,
+    as_inexact,
+    as_value,
+    astype,
+    broadcast_shapes,
+    broadcast_to,
+    no_out,
+    result_dtype,
+)
 from ._sanity import dividing
 
 _OPTIONS = """
@@ -350,9 +361,29 @@ def _compare(name: str, op, doc: str, example: str, ordered: bool = True):
         if not ordered and isinstance(x1, Compound) and isinstance(x2, Compound):
             return as_array(who, x1 == x2 if op is ops.eq else x1 != x2)
         x1, x2 = in_reach(x1, x2), in_reach(x2, x1)
+        if _have_no_integer_in_common(x1, x2):
+            return _exactly(who, op, as_value(who, x1), as_value(who, x2))
         return on_values(*as_arrays(who, x1, x2))
 
     return named(f, name, doc + _OPERANDS, example, 2)
+
+
+def _have_no_integer_in_common(*xs) -> bool:
+    """Whether one is uint64 and one is signed: float64, to which they are promoted, rounds both."""
+    found = [dtype for x in xs if (dtype := getattr(x, "dtype", None)) is not None]
+    return dtypes.uint64 in found and any([getattr(d, "kind", "") == "i" for d in found])
+
+
+def _exactly(who: str, op, x, y):
+    """``op`` of an unsigned and a signed integer: a negative one is below all the others."""
+    result_dtype(who, x, y)  # which may be refused
+    shape = broadcast_shapes(who, typeof(x).shape, typeof(y).shape)
+    x, y = broadcast_to(x, shape), broadcast_to(y, shape)
+    signed, first = (x, True) if typeof(x).dtype.kind == "i" else (y, False)
+    none = ops.full_like_type(typeof(signed), 0)
+    apart = op(signed, none) if first else op(none, signed)
+    together = op(*(astype(v, dtypes.uint64) for v in (x, y)))
+    return ops.select(ops.lt(signed, none), apart, together)
 
 
 def in_reach(x, other):

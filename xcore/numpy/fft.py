@@ -94,8 +94,14 @@ def only_axis(who: str, axis, ndim: int) -> int:
 
 
 def axes_and_lengths(who: str, shape, s, axes) -> tuple[list, list]:
-    """The axes to transform and the length at each (None: all there is), as NumPy and SciPy read s and axes."""
-    s, axes = ((int(v),) if np.ndim(v) == 0 and hasattr(v, "__index__") else v for v in (s, axes))
+    """The axes to transform and the length at each (None: all there is), as NumPy reads s and axes.
+
+    SciPy takes one number for either, too.
+    """
+    if not who.startswith("numpy"):
+        s, axes = (
+            (int(v),) if np.ndim(v) == 0 and hasattr(v, "__index__") else v for v in (s, axes)
+        )
     for name, given in (("axes", axes), ("s", s)):
         if given is not None and (isinstance(given, str) or not hasattr(given, "__len__")):
             raise errors.bad_argument(who, name, given, "a tuple of ints")
