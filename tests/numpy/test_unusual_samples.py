@@ -107,3 +107,22 @@ def test_signed_beside_unsigned_integers(name, signed):
         np.testing.assert_array_equal(
             xc.vmap(lambda v: f(v, 3))(xnp.asarray(x).ravel()), want(x.ravel(), 3)
         )
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int32", "uint64", "int64"])
+def test_limits_that_the_dtype_does_not_hold(dtype):
+    ends = np.iinfo(dtype)
+    x = np.array([ends.min, 1, 7, ends.max], dtype)
+    for low, high in (
+        (-(2**70), 5),
+        (2, 2**70),
+        (-(2**70), 2**70),
+        (ends.min, ends.max),
+        (None, 2**90),
+    ):
+        np.testing.assert_array_equal(xnp.clip(x, low, high), np.clip(x, low, high))
+        found = xc.jit(lambda x, low=low, high=high: x.clip(low, high))(xnp.asarray(x))
+        np.testing.assert_array_equal(found, np.clip(x, low, high))
+        assert found.dtype == x.dtype
+    with pytest.raises(OverflowError):
+        xnp.clip(x, 2**70)

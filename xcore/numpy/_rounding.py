@@ -142,6 +142,15 @@ def _under_one_name(who: str, name: str, value, older):
     return older if value is None else value
 
 
+def _limit(x, limit, name: str):
+    """None for a Python int that no number of the array's dtype is beyond: the dtype need not hold it."""
+    dtype = getattr(x, "dtype", None)
+    if type(limit) is not int or dtype is None or not dtypes.is_integer(dtype):
+        return limit
+    end = getattr(dtypes.iinfo(dtype), name)
+    return None if (limit <= end if name == "min" else limit >= end) else limit
+
+
 @fused(5)
 def clip(arr=None, /, min=None, max=None, a_min=None, a_max=None):
     """Elements limited to an interval.
@@ -159,6 +168,7 @@ def clip(arr=None, /, min=None, max=None, a_min=None, a_max=None):
         raise TypeError("xcore.numpy.clip: the array is missing.")
     who = "numpy.clip"
     min, max = _under_one_name(who, "min", min, a_min), _under_one_name(who, "max", max, a_max)
+    min, max = _limit(arr, min, "min"), _limit(arr, max, "max")
     given = [x for x in (arr, min, max) if x is not None]
     values = as_arrays(who, *given, kinds={"bool", "int", "uint", "float"})
     x = values[0]
