@@ -1,0 +1,177 @@
+"""The tests that NumPy and SciPy ship, with our functions in the place of theirs.
+
+``python -m tests.suites numpy.lib.tests.test_function_base -k interp`` runs tests of the installed NumPy in which every
+function that ``xcore.numpy`` has too is ours: given NumPy's arrays, and giving them back. What we do not have, and
+what is given to it that our arrays cannot hold (strings, objects, ``out=``), stays theirs. Failures are told by what
+was said, most frequent first; those that ``BY_DESIGN`` knows are only counted. ``FAILURES=file`` writes all of them.
+"""
+
+import collections
+import functools
+import importlib
+import os
+import re
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import xcore as xc
+import xcore.numpy as xnp
+
+PACKAGES = {
+    "numpy": "xcore.numpy", "numpy.linalg": "xcore.numpy.linalg", "numpy.fft": "xcore.numpy.fft",
+    **{f"scipy.{name}": f"xcore.scipy.{name}" for name in (
+        "fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "special")},
+}  # fmt: skip
+
+# of arrays that change in place, of memory, of printing; and what makes the arrays of the tests
+THEIRS = frozenset(
+    "array array2string array_repr array_str asanyarray asarray ascontiguousarray asfortranarray copy copyto empty "
+    "empty_like errstate fill_diagonal finfo frombuffer frompyfunc geterr iinfo isdtype may_share_memory nditer place "
+    "printoptions put put_along_axis putmask require set_printoptions seterr shares_memory vectorize".split()
+)
+
+BY_DESIGN = {
+    "arrays do not change": "out must be None|shares_memory|return arrays must be of ArrayType|output must be an array",
+    "no warnings": "DID NOT WARN|FloatingPointError|Emitted warnings",
+    "other words": "Regex pattern did not match|does not match",
+    "dtypes that NumPy alone has": "is not a dtype that arrays can have|longdouble|metadata",
+    "lists are not arrays": "Lists are not arrays",
+    "arguments we do not have": "unexpected keyword argument|exact must be|positional argument",
+    "values that are traced": "has no concrete value",
+}
+
+
+def _fits(x) -> bool:
+    """Whether a value can be given to our functions."""
+    if isinstance(x, (np.ndarray, np.generic, np.dtype)):
+        dtype = x if isinstance(x, np.dtype) else x.dtype
+        plain = not isinstance(x, np.ndarray) or type(x) is np.ndarray
+        return plain and dtype.kind in "biufc" and dtype.char not in "gG" and dtype.isnative
+    if isinstance(x, (list, tuple)):
+        return all(map(_fits, x))
+    if isinstance(x, type):
+        return x in (int, float, complex, bool) or (
+            issubclass(x, np.generic) and _fits(np.dtype(x))
+        )
+    return x is None or callable(x) or isinstance(x, (bool, int, float, complex, str, slice, range))
+
+
+def _theirs(x):
+    """A result as NumPy would give it."""
+    if isinstance(x, xnp.ndarray):
+        return np.array(x)[()]
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*map(_theirs, x))
+    return type(x)(map(_theirs, x)) if type(x) in (list, tuple) else x
+
+
+class Function:
+    """Ours under the name of theirs, which is called where ours has no such arguments."""
+
+    def __init__(self, ours, theirs):
+        functools.update_wrapper(self, theirs, updated=())
+        self.ours, self.theirs = ours, theirs
+
+    def __call__(self, *args, **options):
+        if {"out", "like", "subok", "order"} & options.keys() or not _fits(
+            [*args, *options.values()]
+        ):
+            return self.theirs(*args, **options)
+        try:
+            return _theirs(self.ours(*args, **options))
+        except TypeError as e:
+            if "Lists are not arrays" not in str(e):
+                raise
+        arrays = [np.asarray(x) if isinstance(x, (list, tuple)) else x for x in args]
+        return _theirs(self.ours(*arrays, **options))
+
+    def __getattr__(self, name):
+        theirs = getattr(self.theirs, name)
+        ours = getattr(self.ours, name, None)
+        return Function(ours, theirs) if callable(theirs) and callable(ours) else theirs
+
+
+class Face(types.ModuleType):
+    """A module of theirs with our functions."""
+
+    def __init__(self, name):
+        super().__init__(name)
+        self.__dict__["_theirs"] = importlib.import_module(name)
+
+    def __getattr__(self, name):
+        return in_their_place(getattr(self._theirs, name))
+
+
+@functools.cache
+def _known() -> dict:
+    """Our functions by theirs."""
+    found = {}
+    for theirs, ours in (
+        (importlib.import_module(a), importlib.import_module(b)) for a, b in PACKAGES.items()
+    ):
+        for name in set(dir(theirs)) - THEIRS:
+            f = getattr(theirs, name)
+            mine = getattr(ours, name, None) if callable(f) and not isinstance(f, type) else None
+            if callable(mine) and not name.startswith("_"):
+                found.setdefault(id(f), Function(mine, f))
+    return found
+
+
+def in_their_place(x):
+    if isinstance(x, types.ModuleType):
+        return Face(x.__name__) if x.__name__ in (*PACKAGES, "scipy") else x
+    return _known().get(id(x), x)
+
+
+_failures: list[tuple[str, str]] = []
+
+
+def pytest_collection_modifyitems(items):
+    for space in {id(i.module): vars(i.module) for i in items if hasattr(i, "module")}.values():
+        space.update(
+            {name: in_their_place(x) for name, x in space.items() if not name.startswith("__")}
+        )
+    for item in items:
+        if hasattr(item, "callspec"):
+            item.callspec.params.update(
+                {k: in_their_place(x) for k, x in item.callspec.params.items()}
+            )
+
+
+def pytest_runtest_logreport(report):
+    if report.failed:
+        said = [
+            line[1:].strip() for line in str(report.longrepr).splitlines() if line.startswith("E ")
+        ]
+        _failures.append((report.nodeid, " / ".join(filter(None, said[:6]))))
+
+
+def pytest_terminal_summary(terminalreporter):
+    groups = collections.defaultdict(list)
+    for test, said in _failures:
+        reasons = [why for why, pattern in BY_DESIGN.items() if re.search(pattern, said)]
+        groups[f"by design: {reasons[0]}" if reasons else re.sub(r"\d+", "#", said)[:300]].append(
+            test
+        )
+    for said, tests in sorted(groups.items(), key=lambda row: -len(row[1])):
+        terminalreporter.write_line(f"{len(tests):5}  {said}")
+        if not said.startswith("by design"):
+            terminalreporter.write_line(f"       {tests[0]}")
+    if path := os.environ.get("FAILURES"):
+        with open(path, "w") as file:
+            file.writelines(f"{test}: {said}\n" for test, said in _failures)
+
+
+def main(args):
+    xc.config.update("enable_x64", True)
+    xc.config.update("disable_most_optimizations", True)  # most of the time is compiling
+    sys.exit(pytest.main([
+        "--pyargs", "-q", "--no-header", "--no-summary", "-p", "tests.suites", "-p", "no:cacheprovider", "-W", "ignore", *args
+    ]))  # fmt: skip
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
