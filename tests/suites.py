@@ -169,7 +169,8 @@ def main(args):
     xc.config.update("enable_x64", True)
     xc.config.update("disable_most_optimizations", True)  # most of the time is compiling
     sys.exit(pytest.main([
-        "--pyargs", "-q", "--no-header", "--no-summary", "-p", "tests.suites", "-p", "no:cacheprovider", "-W", "ignore", *args
+        "-c", os.devnull, "--pyargs", "-q", "--no-header", "--no-summary",
+        "-p", "tests.suites", "-p", "no:cacheprovider", "-W", "ignore", *args,
     ]))  # fmt: skip
 
 
