@@ -249,3 +249,35 @@ def test_beta_of_a_large_and_a_negative_number(b, dtype):
         found, wanted = np.asarray(special.beta(x, y), np.float64)[fits], values[fits]
         bound = 40 * eps * np.maximum(1, np.abs(logs[fits]))
         assert np.all(np.abs(found - wanted) <= bound * np.abs(wanted))
+
+
+@pytest.mark.parametrize("center", [1.0, 2.0])
+@pytest.mark.parametrize("size", [1e-12, 1e-6, 0.01, 0.2, 0.249, 0.251, 0.4])
+def test_complex_log_gamma_near_its_zeros(center, size):
+    """Both parts, which vanish there, keep their digits."""
+    z = center + size * np.exp(1j * np.linspace(0.1, 6.2, 13))
+    with mp.workdps(40):
+        want = np.array([complex(mp.loggamma(complex(v))) for v in z])
+    got = np.asarray(special.loggamma(z))
+    np.testing.assert_allclose(abs(got - want) / abs(want), 0, atol=5e-15 if size < 0.25 else 1e-13)
+    tiny = np.asarray(special.loggamma(np.array([center + 1j * size])))[0]
+    with mp.workdps(40):
+        known = complex(mp.loggamma(complex(center, size)))
+    if size < 0.25:
+        np.testing.assert_allclose([tiny.real, tiny.imag], [known.real, known.imag], rtol=1e-13)
+
+
+def test_nan_in_one_part_is_nan():
+    for z in (complex(0, np.nan), complex(np.nan, 1)):
+        for name in ("wofz", "loggamma"):
+            found = np.asarray(getattr(special, name)(np.array(z)))
+            assert np.isnan(found.real) and np.isnan(found.imag), name
+    for args in itertools.product([0.0, 1.0, np.nan], repeat=3):
+        found = special.voigt_profile(*map(np.float64, args))
+        np.testing.assert_allclose(found, scipy_special.voigt_profile(*args), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("x", "power"), [(100, 155), (0.01, -155), (1e-3, -103), (1e10, 30.8)])
+def test_box_cox_near_the_end_of_the_range(x, power):
+    want = float((mp.mpf(x) ** power - 1) / power)
+    np.testing.assert_allclose(special.boxcox(np.float64(x), np.float64(power)), want, rtol=1e-11)

@@ -218,5 +218,6 @@ def voigt_profile(x, sigma, gamma):
     width = xnp.where(sigma == 0, 1, sigma) * 2**0.5
     scaled = ops.complex(x / width, gamma / width)
     profile = ops.real(series.wofz(scaled)) / (width * math.sqrt(math.pi))
-    sharp = gamma / (math.pi * (x * x + gamma * gamma))
+    none = (x == 0) & (gamma == 0)
+    sharp = xnp.where(none, math.inf, gamma / (math.pi * xnp.where(none, 1, x * x + gamma * gamma)))
     return astype(xnp.where(sigma == 0, sharp, profile), dtype)

@@ -398,7 +398,16 @@ def digamma_change(x, d):
 
 
 def _log_gamma_right(z):
-    """log Γ(z) for Re z >= 1/2: Stirling's series after seven steps to the right."""
+    """log Γ(z) for Re z >= 1/2, also near its zeros 1 and 2."""
+    one, two = (ops.abs(z - c) < 0.25 for c in (1.0, 2.0))
+    near = ops.or_(one, two)
+    w = where(near, z - where(two, 2.0, 1.0), 0.0)
+    close = w * horner(w, _AT_TWO) - where(one, log1p(w), 0.0)
+    return where(near, close, _log_gamma_by_series(where(near, 3.0, z)))
+
+
+def _log_gamma_by_series(z):
+    """Stirling's series after seven steps to the right."""
     w, total = z, ops.log(z)
     for _ in range(7):
         w = w + 1.0
@@ -427,6 +436,15 @@ def _fraction(x):
     return x - ops.round_even(x)
 
 
+# 1 - γ, then (-1)^k (ζ(k) - 1)/k from k = 2 on
+_AT_TWO = (
+    0.42278433509846713, 0.3224670334241132, -0.0673523010531981, 0.020580808427784546,
+    -0.007385551028673986, 0.0028905103307415234, -0.001192753911703261, 0.0005096695247430425,
+    -0.00022315475845357939, 9.945751278180853e-05, -4.492623673813314e-05, 2.050721277567069e-05,
+    -9.439488275268397e-06, 4.374866789907488e-06, -2.039215753801366e-06, 9.55141213040742e-07,
+    -4.492469198764566e-07, 2.1207184805554665e-07, -1.0043224823968099e-07,
+    4.7698101693639804e-08, -2.2711094608943164e-08,
+)  # fmt: skip
 # B_2k/(2k (2k - 1))
 _STIRLING_SERIES = (
     0.08333333333333333, -0.002777777777777778, 0.0007936507936507937, -0.0005952380952380953,

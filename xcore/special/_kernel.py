@@ -64,9 +64,11 @@ def _lowering(name, f, narrow):
 
 
 def _unless_nan(xs, value):
-    """The value, and NaN wherever an argument is NaN: kernels' comparisons may have lost it."""
+    """The value, and NaN (in both parts) wherever an argument is: kernels' comparisons may have lost it."""
+    nan = ops.full_like_type(typeof(value), math.nan)
+    nan = ops.complex(ops.real(nan), ops.real(nan)) if dtypes.is_complex(nan.dtype) else nan
     for x in xs:
-        value = ops.select(ops.eq(x, x), value, x)
+        value = ops.select(ops.eq(x, x), value, nan)
     return value
 
 

@@ -150,9 +150,17 @@ def _boxcox_f(log):
     def f(x, power):
         t = log(x)
         finite = ops.abs(t) < math.inf
-        return where(finite, t * exprel(power * where(finite, t, 0.0)), _boxcox_edge(t, power))
+        exponent = power * where(finite, t, 0.0)
+        value = t * exprel(exponent)
+        value = where(ops.abs(value) == math.inf, _boxcox_large(exponent, power), value)
+        return where(finite, value, _boxcox_edge(t, power))
 
     return f
+
+
+def _boxcox_large(exponent, power):
+    """e^(λt)/λ, finite as long as the quotient is."""
+    return ops.sign(power) * ops.exp(exponent - ops.log(ops.abs(power)))
 
 
 def _boxcox_edge(t, power):
