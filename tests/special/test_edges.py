@@ -132,11 +132,15 @@ def test_far_arguments(name, xs):
     np.testing.assert_allclose(got, exact, rtol=1e-13)
 
 
-@pytest.mark.parametrize(
-    ("n", "k"), [(1018, 509), (1029, 514), (1000.5, 500.2), (1e300, 1), (1e200, 1.5)]
-)
+FAR_COEFFICIENTS = [
+    (1018, 509), (1029, 514), (1000.5, 500.2), (1e300, 1), (1e200, 1.5), (1e300, 1e-20), (1e300, -1e-300),
+    (1.7e308, 0.5), (1.7e308, -0.5), (1.7e308, 1e-5), (1e18, -3.5), (-1000.5, 170), (-0.5, 3), (-2.5, 7),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("n", "k"), FAR_COEFFICIENTS)
 def test_binomial_coefficients_near_the_end_of_the_range(n, k):
-    """Their beta function has vanished, or n is so large that its powers have."""
+    """Their beta function has vanished, or n is so large that its powers have, or that k is lost in n - k."""
     with mp.workdps(330):
         want = float(mp.gammaprod([mp.mpf(n) + 1], [mp.mpf(k) + 1, mp.mpf(n) - k + 1]))
     np.testing.assert_allclose(special.binom(np.float64(n), np.float64(k)), want, rtol=1e-12)

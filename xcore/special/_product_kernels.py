@@ -61,6 +61,15 @@ def _mixed(z, y):
 
 
 def _binom_f(n, k):
+    """For whole k and n below 0, (-1)^k times that of k - n - 1; for n beyond all digits of k, n^k/Γ(k + 1)."""
+    turned = ops.and_(ops.and_(n < 0.0, ops.not_(whole(n))), ops.and_(whole(k), k > 0.0))
+    n = where(turned, k - n - 1.0, n)
+    large = n > 1e17 * (1.0 + k * k)
+    value = where(large, ops.pow(where(large, n, 1.0), k) * rgamma(k + 1.0), _binom_by_beta(n, k))
+    return where(ops.and_(turned, odd(k)), -value, value)
+
+
+def _binom_by_beta(n, k):
     """1/((n + 1) B(n - k + 1, k + 1)), and where one of k, n - k is below -1 and n is not,
     B(n + 1, d) sin(πd)/π with d = -k or k - n: no gamma function of a cancelled difference."""
     rest = n - k
