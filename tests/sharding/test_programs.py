@@ -223,6 +223,24 @@ def test_factors_of_batches_need_no_communication():
         np.testing.assert_allclose(y, z, rtol=1e-3, atol=1e-4)
 
 
+def test_callbacks_of_programs_that_communicate_may_factorise():
+    """Both kinds of programs run one after another, but not one for the other."""
+    some, factor = positive(40, 60), xc.jit(lax.linalg.cholesky)
+
+    def part(v):
+        found = xc.pure_callback(
+            lambda x: np.asarray(factor(some))[0, 0, :8] + x[0] * 0,
+            xc.ShapeDtypeStruct((8,), np.float32),
+            v,
+        )
+        return lax.psum(v, "data") + found
+
+    g = xc.jit(xc.shard_map(part, MESH, P("data"), P("data")))
+    want = np.linalg.cholesky(some)[0, 0, :8] + 4
+    for _ in range(3):
+        np.testing.assert_allclose(np.asarray(g(np.ones(32, np.float32)))[:8], want, rtol=1e-4)
+
+
 def test_sort_of_rows_needs_no_communication():
     x = normal(8, 500)
     np.testing.assert_array_equal(xnp.sort(put(x, ("data", "model")), axis=1), np.sort(x, 1))

@@ -419,10 +419,11 @@ class Executable:
         self.execute: Callable[..., ExecuteResults] = loaded.execute_sharded
         if len(devices) > 1:
             self.execute = _while_they_exist(loaded.execute_sharded, donors)
-            waits = waits or (not effectful and _communicates(loaded))
+            waits = not effectful and _communicates(loaded)
         if waits and platform_of(self.devices[0]) == "cpu":
+            queue = exchanges.COMMUNICATING if len(devices) > 1 else exchanges.WAITING
             processes = {d.process_index for d in devices}
-            self.execute = exchanges.one_after_another(self.execute, processes)
+            self.execute = exchanges.one_after_another(self.execute, processes, queue)
         self.handlers = [
             _result_handler(t, s) for t, s in zip(result_types, shardings, strict=True)
         ]

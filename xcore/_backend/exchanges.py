@@ -11,14 +11,22 @@ if TYPE_CHECKING:
     from . import surface as xla
 else:
     from jaxlib import xla_client as xla
-_turn = threading.Lock()
-_under_way: list[
-    tuple[xla.Token, set[int]]
-] = []  # the last program: what waits for its end, and its processes
+
+
+class Queue:
+    """Programs of one kind. ``under_way`` is the last one: what waits for its end, and its processes."""
+
+    def __init__(self) -> None:
+        self.turn = threading.Lock()
+        self.under_way: list[tuple[xla.Token, set[int]]] = []
+
+
+# apart: a callback of a program that communicates may run one that waits for threads, which has no callbacks
+COMMUNICATING, WAITING = Queue(), Queue()
 
 
 def one_after_another(
-    execute: Callable[..., xla.ExecuteResults], processes: set[int]
+    execute: Callable[..., xla.ExecuteResults], processes: set[int], queue: Queue
 ) -> Callable[..., xla.ExecuteResults]:
     """Start a program when the last one of its kind has ended.
 
@@ -27,13 +35,13 @@ def one_after_another(
     """
 
     def run(buffers: Sequence[xla.Buffer]) -> xla.ExecuteResults:
-        with _turn:
-            while _under_way:
+        with queue.turn:
+            while queue.under_way:
                 with contextlib.suppress(xla.XlaRuntimeError):  # whoever needs its results sees it
-                    _under_way[0][0].block_until_ready()
-                del _under_way[:1]
+                    queue.under_way[0][0].block_until_ready()
+                del queue.under_way[:1]
             results = execute(buffers, with_tokens=True)
-            _under_way.append((results.consume_token(), processes))
+            queue.under_way.append((results.consume_token(), processes))
         return results
 
     return run
@@ -41,7 +49,7 @@ def one_after_another(
 
 def stalled(absent: set[int], seconds: float) -> bool:
     """Whether a program that needs one of these processes does not end within so many seconds."""
-    waiting = [token for token, processes in list(_under_way) if processes & absent]
+    waiting = [token for token, processes in list(COMMUNICATING.under_way) if processes & absent]
     if not waiting:
         return False
 

@@ -204,7 +204,7 @@ def _build_spread(p: Program, layout: Layout, donors: Donors) -> Built:
     if not backend.is_here(devices[0]):
         return backend.Prepared(loaded, types, devices, p)
     raw = [t.sharding.raw(t.ndim) for t in types]
-    return backend.Executable(loaded, types, raw, devices, p.acts, p, donors, waits_alone(p))
+    return backend.Executable(loaded, types, raw, devices, p.acts, p, donors)
 
 
 def _inspect(p: Program, place: Devices | Layout) -> None:
