@@ -62,6 +62,23 @@ def test_torsion_of_a_triangle():
     assert xnp.where(op.inside, abs(u - op.field(exact)), 0).max() < 1e-4
 
 
+def test_derivatives_by_corners():
+    def volume(corners):
+        op = pde.CutDiffusion(
+            pde.Grid((32, 32), -1.0, 1.0), inside=pde.polygon(corners), edge=pde.Neumann()
+        )
+        return op.integrate(1.0)
+
+    slope = xc.grad(volume)(xnp.asarray(TRIANGLE))
+    want = xc.grad(
+        lambda c: (
+            abs(xnp.dot(c[:, 0], xnp.roll(c[:, 1], -1)) - xnp.dot(c[:, 1], xnp.roll(c[:, 0], -1)))
+            / 2
+        )
+    )
+    np.testing.assert_allclose(slope, want(xnp.asarray(TRIANGLE)), atol=0.05)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_derivatives_at_edges_are_those_beside_them(dtype):
     """Nodes on the edge are the rule, where a shape is drawn on the grid."""
