@@ -6,6 +6,7 @@ import pytest
 import xcore as xc
 import xcore.numpy as xnp
 from xcore import lax
+from xcore._control import apart
 from xcore._control.apart import while_apart
 from xcore._control.call import in_one_kernel
 from xcore._core import lower
@@ -97,3 +98,18 @@ def test_both_ways(name, monkeypatch):
 
 def test_every_alternative_has_a_call():
     assert set(CALLS) == {name for name, op in registry.items() if op.alternatives}
+
+
+@pytest.mark.parametrize("size", [1, 3, 5, 64, 300])
+def test_few_that_are_left(size, monkeypatch):
+    """Accelerators leave those behind that stopped, of any batch, in one vmap or two; nobody's steps change."""
+    monkeypatch.setattr(apart, "LARGE", 16)
+    monkeypatch.setattr(apart, "FEWER", 4)
+    x = np.exp(np.float32(LONG[:size] * 5))
+    steps = np.maximum(np.ceil(np.log2(np.maximum(x, 1))), 0)
+    with xc.config.override(plain=True):
+        halved, many = xc.jit(xc.vmap(halvings))(x)
+        pairs = xc.jit(xc.vmap(xc.vmap(halvings)))(np.stack([x, x[::-1]]))
+    np.testing.assert_array_equal(many, steps)
+    np.testing.assert_array_equal(halved, x / np.float32(2) ** steps)
+    np.testing.assert_array_equal(pairs[1], [steps, steps[::-1]])

@@ -3,10 +3,13 @@
 Alone it is a ``while_loop``. Of a batch, some batch elements at a time are worked on: those that are running
 are gathered, advanced together until a quarter of them has stopped, and put back. So the work is the
 sum of their steps, not the size of the batch times the steps of the slowest, and what is worked on stays
-in the cache.
+in the cache. An accelerator works on all of a large batch until few are running, and then on those alone: to it
+a step of some thousands is as long as one of a single batch element.
 """
 
 from __future__ import annotations
+
+import functools
 
 import numpy as np
 
@@ -24,18 +27,27 @@ from .call import call
 from .carry import merge_captured, weakened_where
 from .while_loop import trace_loop, while_loop, while_op
 
+FEWER = 16  # what an accelerator leaves the others behind for: a 16th of them
+LARGE = 1 << 24  # bytes of a state: a step of less takes hardly longer than its start
+
 # Programs: ``test``: (constants, state) -> whether to go on; ``body``: (constants, state) -> state.
 # ``size`` is 0, or that of the leading axis of the state and of the constants that ``spread`` marks.
 
 
-def _loop_program(types, *, test, body, count, size, spread, width=None):
-    """The loop as a program of other operations, which works on ``width`` batch elements together."""
-    if size and width is None:
-        width = _width(types, count, size, spread)
+def _loop_program(types, *, test, body, count, size, spread, widths=None):
+    """The loop as a program of other operations.
+
+    ``widths``: of how many batch elements steps are, all of them and then fewer and fewer; by default one number,
+    which all are worked on in turn by.
+    """
 
     def make():
         if not size:
             return trace_closed(lambda *args: _alone(args, test, body, count), types, body.name)
+        if widths is None:
+            run = functools.partial(_in_turn, width=_width(types, count, size, spread))
+        else:
+            run = functools.partial(_fewer_and_fewer, widths=widths)
 
         def sized(n):
             marks = [*spread, *[True] * (len(types) - count)]
@@ -43,16 +55,28 @@ def _loop_program(types, *, test, body, count, size, spread, width=None):
             return batch_program(test, n, marks, [True])[0], batch_program(body, n, marks, every)[0]
 
         return trace_closed(
-            lambda *args: _together(list(args[:count]), list(args[count:]), spread, sized, width),
+            lambda *args: run(list(args[:count]), list(args[count:]), spread, sized),
             types, body.name,
         )  # fmt: skip
 
-    return body.memo(("apart", test.fingerprint, size, spread, width), make)
+    return body.memo(("apart", test.fingerprint, size, spread, widths), make)
 
 
 def _width(types, count: int, size: int, spread) -> int:
+    return most_at_once(size, _bytes_of_one(types, count, size, spread))
+
+
+def _widths(types, count: int, size: int, spread) -> tuple[int, ...]:
+    """Of how many batch elements an accelerator's steps are, in turn."""
+    one, widths = _bytes_of_one(types, count, size, spread), [size]
+    while widths[-1] * one > LARGE and widths[-1] >= FEWER:
+        widths.append(widths[-1] // FEWER)
+    return tuple(widths)
+
+
+def _bytes_of_one(types, count: int, size: int, spread) -> int:
     moving = [*types[count:], *[t for t, s in zip(types[:count], spread) if s]]
-    return most_at_once(size, sum(t.size // size * t.dtype.itemsize for t in moving))
+    return sum(t.size // size * t.dtype.itemsize for t in moving)
 
 
 def _alone(args, test, body, count):
@@ -63,27 +87,47 @@ def _alone(args, test, body, count):
     )  # fmt: skip
 
 
-def _together(consts, state, spread, sized, width: int):
-    n = typeof(state[0]).shape[0]
-    running = eval_program(sized(n)[0], [*consts, *state])[0]
-    if width == n:
-        return _advance(consts, state, running, _number(0), *sized(n))[0]
-    few = sized(width)
+def _in_turn(consts, state, spread, sized, width: int):
+    running = eval_program(sized(_many(state))[0], [*consts, *state])[0]
+    if width == _many(state):
+        return _advance(consts, state, running, _number(0), *sized(width))[0]
 
     def turn(carry):
         state, running = carry
         chosen = _first(running, width)
-        own_consts = [_rows(c, chosen) if s else c for c, s in zip(consts, spread)]
-        own, mine = [_rows(x, chosen) for x in state], _rows(running, chosen)
+        mine = _rows(running, chosen)
         busy = _count(mine)
         waiting = ops.gt(_count(running), busy)
         quarter = ops.max(ops.div(busy, _number(4)), _number(1))
         enough = ops.select(waiting, ops.sub(busy, quarter), _number(0))
-        own, mine = _advance(own_consts, own, mine, enough, *few)
+        own = _chosen(consts, state, spread, chosen)
+        own, mine = _advance(*own, mine, enough, *sized(width))
         return [_put(x, chosen, y) for x, y in zip(state, own)], _put(running, chosen, mine)
 
     any_runs = lambda c: ops.reduce_or(c[1], axes=(0,))  # noqa: E731
     return while_loop(any_runs, turn, (state, running), checkpoints=0)[0]
+
+
+def _fewer_and_fewer(consts, state, spread, sized, widths):
+    width, *fewer = widths
+    running = eval_program(sized(width)[0], [*consts, *state])[0]
+    left = fewer[0] if fewer else 0
+    state, running = _advance(consts, state, running, _number(left), *sized(width))
+    if not left:
+        return state
+    chosen = _first(running, left)
+    own = _fewer_and_fewer(*_chosen(consts, state, spread, chosen), spread, sized, fewer)
+    return [_put(x, chosen, y) for x, y in zip(state, own)]
+
+
+def _many(state) -> int:
+    return typeof(state[0]).shape[0]
+
+
+def _chosen(consts, state, spread, chosen):
+    """(constants, state) of some batch elements."""
+    own = [_rows(c, chosen) if s else c for c, s in zip(consts, spread)]
+    return own, [_rows(x, chosen) for x in state]
 
 
 def _number(k: int):
@@ -174,7 +218,8 @@ def _as_call(name):
 
 
 def _lower(ctx, *values, size, **params):
-    return ctx.program(_loop_program(ctx.in_types, size=size, width=size, **params), values)
+    widths = _widths(ctx.in_types, params["count"], size, params["spread"]) if size else None
+    return ctx.program(_loop_program(ctx.in_types, size=size, widths=widths, **params), values)
 
 
 def _some_at_a_time(ctx, *values, **params):

@@ -247,8 +247,8 @@ def rounds(
 
         return iterations_from(
             who, method, make(problem, scales), begun["state"], aim, maxiter, progress,
-            rows=s.get("history"), before=s["nit"], checkpoint=checkpoint, shown=shown,
-            begun={"x": s["x"], "f": begun["seen"].f, "g": begun["seen"].g, "nfev": s["nfev"]},
+            on=s["status"] == RUNNING, rows=s.get("history"), before=s["nit"], checkpoint=checkpoint,
+            shown=shown, begun={"x": s["x"], "f": begun["seen"].f, "g": begun["seen"].g, "nfev": s["nfev"]},
         )  # fmt: skip
 
     return in_rounds(begin, run, _ended, lambda s: s["status"] == RUNNING, start, checkpoint)

@@ -149,7 +149,7 @@ def attempts(
     def run(s, state, checkpoint):
         return iterations_from(
             who, method, local, state, tol, xnp.where(s["turn"] == 0, limit, maxiter),
-            rows=s.get("history"), before=s["nit"], checkpoint=checkpoint,
+            on=s["going"], rows=s.get("history"), before=s["nit"], checkpoint=checkpoint,
             shown=lambda k, v: s["nfev"] + v if k == "nfev" else shown(k, v),
         )  # fmt: skip
 

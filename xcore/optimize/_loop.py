@@ -41,12 +41,14 @@ def iterations(going, step, state, limit: int, apart: str = ""):
 
 
 def iterations_from(
-    who, method, problem, state, tol, maxiter, progress=False, *, rows=None, before=0, begun=None,
+    who, method, problem, state, tol, maxiter, progress=False, *, on=True, rows=None, before=0, begun=None,
     shown=lambda name, v: v, checkpoint: Checkpoints | None = None,
 ):  # fmt: skip
     """The last state of a method from this one on.
 
     Args:
+      on: whether the round is asked for. Under vmap there are rounds for all batch elements until the last one
+        ended; those that ended before are not to go through all their iterations again.
       rows: of history, kept so far, or None; ``before``: how many iterations there were.
       begun: the row of this state, where it is known better than by what the state holds.
       shown: what history keeps of a value by its name.
@@ -57,6 +59,7 @@ def iterations_from(
         return {k: shown(k, s[k]) for k in rows}  # pyright: ignore[reportOptionalIterable]
 
     steps = state["nit"] + before
+    state = state | {"status": xnp.where(on, state["status"], np.int32(Status.max_steps))}
     if rows is not None:
         first = row(state) if begun is None else {k: begun[k] for k in rows}
         rows = with_row(rows, xnp.maximum(steps, before), first)

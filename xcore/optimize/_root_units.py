@@ -134,7 +134,7 @@ def rounds(
 
     def run(s, begun, checkpoint):
         return iterations_from(
-            who, method, local, *begun, maxiter, rows=s.get("history"), before=s["nit"],
+            who, method, local, *begun, maxiter, on=s["going"], rows=s.get("history"), before=s["nit"],
             shown=lambda k, v: s["nfev"] + v if k == "nfev" else local.of(k, v), checkpoint=checkpoint,
         )  # fmt: skip
 

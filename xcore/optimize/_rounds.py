@@ -70,8 +70,8 @@ def rounds(who, method, problem, x, tol, maxiter: int, history, progress, checkp
 
         return iterations_from(
             who, method, InUnits(problem, units), begun["state"], begun["aim"], maxiter, progress,
-            rows=s.get("history"), before=s["nit"], checkpoint=checkpoint, shown=shown,
-            begun={"x": s["x"]} | {k: begun[k] for k in ("f", "g", "nfev")},
+            on=s["status"] == RUNNING, rows=s.get("history"), before=s["nit"], checkpoint=checkpoint,
+            shown=shown, begun={"x": s["x"]} | {k: begun[k] for k in ("f", "g", "nfev")},
         )  # fmt: skip
 
     s = in_rounds(
