@@ -12,7 +12,7 @@ import numpy as np
 
 import xcore as xc
 import xcore.numpy as xnp
-from xcore import lax
+from xcore import lax, sparse
 from xcore._backend import quirks
 from xcore._control.call import in_one_kernel
 
@@ -20,6 +20,8 @@ rng = np.random.default_rng(0)
 ROW = xnp.asarray(rng.standard_normal(2**18), "float32")
 GRID = xnp.asarray(rng.standard_normal((512, 512)), "float32")
 WIDE = xnp.asarray(rng.standard_normal((500, 500)), "float64")
+LINE = sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(500, 500), dtype="float64")
+SPARSE = sparse.kronsum(LINE, LINE)
 
 
 def loops(x):
@@ -31,6 +33,7 @@ CALLS = {
     "ARG_EXTREMUM_SLOW": lambda: xnp.argmax(ROW),
     "FFT_ROW_SLOW": lambda: xnp.fft.fft(ROW),
     "TRIG_BY_FFT_SLOW": lambda: xc.fft.dctn(GRID),
+    "SPARSE_PRODUCT_SLOW": lambda: SPARSE @ WIDE.reshape(-1),
     "DOT_TRANSPOSED_SLOW": lambda: WIDE.T @ WIDE,
     "DOT_IN_REDUCTION_SLOW": lambda: (WIDE @ WIDE).sum(),
     "CONV_ONE_FEATURE_SLOW": lambda: xnp.convolve(ROW, ROW[:5]),

@@ -278,6 +278,7 @@ BELOW = {
     "_control.linear_call": "linear_call",
     "_control.call": "in_one_kernel",
     "_control.platforms": "by_platform",
+    "_cpu.sparse": "BY_SCIPY",
     "_core.program": "trace_program eval_program dead_code_eliminated",
     "_transforms.jvp": "watching",
     # the algebra of small matrices, and what LAPACK's factors are good for
@@ -321,6 +322,7 @@ ASKS = {
     "xcore/numpy/_creation.py": "whether host memory is the device's: copies are made early or late",
     "xcore/linalg/_arguments.py": "which elimination many small matrices get",
     "xcore/linalg/_lanes.py": "the same",
+    "xcore/sparse/_products.py": "whether large products are an operation, for which a CPU has an alternative",
     "xcore/sparse/_cholesky.py": "whether Cholesky factors go column by column or by fronts",
     "xcore/as_jax/_primitives.py": "rules that libraries wrote for platforms",
     "xcore/as_jax/_more.py": "shown to users",

@@ -83,6 +83,9 @@ FFT_ROW_SLOW = Slow("a transform of one long row takes twice what SciPy's takes"
 TRIG_BY_FFT_SLOW = Slow(
     "sine and cosine transforms by way of a Fourier transform take their copies' time"
 )
+SPARSE_PRODUCT_SLOW = Slow(
+    "gathers and sums of a sparse product take up to 5 times what SciPy's takes, and long to compile"
+)
 DOT_TRANSPOSED_SLOW = Slow("a product with a transposed left side runs at half speed")
 DOT_IN_REDUCTION_SLOW = Slow(
     "a large product and the sum over it become one kernel, 2 to 22 times slower than apart",

@@ -90,7 +90,7 @@ def _nodes(pattern: Pattern, values: np.ndarray, block: int) -> tuple[Pattern, n
 
 
 def diagonal_of(pattern: Pattern, values: np.ndarray) -> np.ndarray:
-    at = pattern.find(*[np.arange(pattern.shape[0])] * 2)
+    at = pattern.diagonal
     if not pattern.nnz:
         return np.zeros(pattern.shape[0], values.dtype)
     return np.where(at >= 0, values[np.maximum(at, 0)], 0)
@@ -258,20 +258,25 @@ def smoothed(
 
 def _product(p: Pattern, v: np.ndarray, q: Pattern, w: np.ndarray) -> tuple[Pattern, np.ndarray]:
     """With all places where an element may be: SciPy's product leaves out sums that cancel."""
-    ones = [_scipys(x, np.ones(x.nnz, np.float32)) for x in (p, q)]
-    if ones[0] is None:
+    a = _scipys(p, v)
+    if a is None:
         made, sums, left, right = p.product(q)
         return made, sums_of(sums, v[left] * w[right])
-    whole, known = ones[0] @ ones[1], _scipys(p, v) @ _scipys(q, w)
-    whole.sort_indices()
+    made = p.kept(("places of a product", q), lambda: _places_of_product(p, q))
+    known = a @ _scipys(q, w)
     known.sort_indices()
-    made = Pattern.of_rows(whole.indptr, whole.indices, whole.shape)
     if known.nnz == made.nnz:
         return made, known.data
     values = np.zeros(made.nnz, known.dtype)
     rows = np.repeat(np.arange(made.shape[0]), np.diff(known.indptr))
     values[made.find(rows, known.indices)] = known.data
     return made, values
+
+
+def _places_of_product(p: Pattern, q: Pattern) -> Pattern:
+    whole = _scipys(p, np.ones(p.nnz, np.float32)) @ _scipys(q, np.ones(q.nnz, np.float32))
+    whole.sort_indices()
+    return Pattern.of_rows(whole.indptr, whole.indices, whole.shape)
 
 
 def galerkin(p: Pattern, v: np.ndarray, q: Pattern, w: np.ndarray) -> tuple[Pattern, np.ndarray]:

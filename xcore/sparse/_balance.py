@@ -138,7 +138,7 @@ def _rounded(sums: np.ndarray) -> np.ndarray:
 
 def balance_definite(p: Pattern, v: Array) -> Balance:
     """R = C of a Hermitian definite matrix, by its diagonal, which is among its places."""
-    diagonal = xnp.abs(stop_gradient(v))[..., p.find(*[np.arange(p.shape[0])] * 2)]
+    diagonal = xnp.abs(stop_gradient(v))[..., p.diagonal]
     of = _exponents(diagonal)
     far = _apart(of)
     k = xnp.where(far[..., None], -xnp.round(of / 2), 0)

@@ -13,6 +13,7 @@ The splitting, Ĉ_i and which weights are kept are decided once, on the host; th
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -20,10 +21,11 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._core.array import Array
-from ._aggregation import Hierarchy, diagonal_of, galerkin, sums_of
+from ._aggregation import Hierarchy, diagonal_of, galerkin, operator, sums_of
 from ._matrix import Sparse
 from ._pattern import Pattern, inverse_of, pointers_of, shared, stable_order
 from ._products import product_of
+from ._splitting import coarse_unknowns
 
 Total = Callable[[Pattern, Any], Any]  # sums, for a pattern of ones, of values
 
@@ -58,7 +60,7 @@ def split(
     while len(splits) < max_levels - 1 and pattern.shape[0] > max_coarse:
         n = pattern.shape[0]
         strong = shared(_strong(pattern, values, strength))
-        chosen = _first_pass(strong)
+        chosen = strong.kept("coarse", functools.partial(coarse_unknowns, strong))
         count = int(chosen.sum())
         if not 0 < count < 0.9 * n:
             break
@@ -85,7 +87,7 @@ def interpolation(a: Sparse, made: Split) -> Sparse:
 
 
 def _total(p: Pattern, v: np.ndarray) -> np.ndarray:
-    return sums_of(p, v[p.columns])
+    return operator(p, np.ones(p.nnz, v.dtype))(v)
 
 
 # On the host: what is strong, what is coarse, what is kept
@@ -100,43 +102,6 @@ def _strong(p: Pattern, values: np.ndarray, strength: float) -> Pattern:
     top = np.zeros(p.shape[0])
     top[full] = np.maximum.reduceat(against, p.indptr[:-1][full]) if p.nnz else 0
     return p.chosen((against > 0) & (against >= strength * top[p.rows]))[0]
-
-
-def _first_pass(strong: Pattern) -> np.ndarray:
-    """Which unknowns are coarse. Next is always one on which most depend that are not coarse, the fine ones counting
-    twice; those that depend on it become fine."""
-    on, start = strong.indices.tolist(), strong.indptr.tolist()
-    turned = strong.T
-    by, begin = turned.indices.tolist(), turned.indptr.tolist()
-    weight = turned.lengths.tolist()
-    state = bytearray(strong.shape[0])  # 1 coarse, 2 fine
-    stacks: list[list[int]] = [[] for _ in range(2 * max(weight, default=0) + 1)]
-    for i in range(len(weight) - 1, -1, -1):
-        stacks[weight[i]].append(i)
-    top = len(stacks) - 1
-    while top > 0:
-        stack = stacks[top]
-        if not stack:
-            top -= 1
-            continue
-        i = stack.pop()
-        if state[i] or weight[i] != top:
-            continue
-        state[i] = 1
-        for k in by[begin[i] : begin[i + 1]]:
-            if not state[k]:
-                state[k] = 2
-                for j in on[start[k] : start[k + 1]]:
-                    if not state[j]:
-                        w = weight[j] = weight[j] + 1
-                        stacks[w].append(j)
-                        if w > top:
-                            top = w
-        for j in on[start[i] : start[i + 1]]:
-            if not state[j]:
-                w = weight[j] = weight[j] - 1
-                stacks[w].append(j)
-    return np.frombuffer(bytes(state), np.uint8) == 1
 
 
 def _reach(made: Split) -> tuple[Pattern, Pattern]:
@@ -157,14 +122,21 @@ def _between(strong: Pattern, fine: np.ndarray) -> Pattern:
 
 
 def _largest(made: Split, w: np.ndarray, most: int) -> Pattern:
-    """Places of the largest weights of each row, and of the ones of coarse unknowns."""
+    """Places of the largest weights of each row, and of the ones of coarse unknowns.
+
+    Of weights alike all are kept or none, as long as one is: a part of them would lean to a side.
+    """
     wide, _ = _reach(made)
-    order = np.lexsort((-np.abs(w), wide.rows))
+    size, each = np.abs(w), wide.lengths
+    order = np.lexsort((-size, wide.rows))
     place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order)) - np.repeat(
-        wide.indptr[:-1].astype(np.int64), wide.lengths
-    )
-    kept = wide.chosen(place < most)[0]
+    place[order] = np.arange(len(order)) - wide.indptr[:-1].astype(np.int64)[wide.rows]
+    left_out = order[wide.indptr[:-1][each > most] + most]  # the largest of these in its row
+    bound = np.zeros(wide.shape[0])
+    bound[each > most] = size[left_out] * (1 + 1e-9)
+    keep = size > bound[wide.rows]
+    keep |= (place < most) & (sums_of(wide, keep) == 0)[wide.rows]
+    kept = wide.chosen(keep)[0]
     n, count = made.coarse.shape
     number = np.cumsum(made.coarse.lengths) - 1
     keys = kept.rows.astype(np.int64) * count + number[kept.columns]
@@ -233,7 +205,7 @@ def _weights(made: Split, p: Pattern, a: Any, xp: Any, total: Total) -> Any:
     """All weights, by NumPy's functions or traced ones."""
     t: Terms = made.strong.kept(("terms", made.coarse, p), lambda: _terms(made, p))
     wide, rows = _reach(made)
-    at = p.find(*[np.arange(p.shape[0])] * 2)
+    at = p.diagonal
     d = xp.where(at >= 0, a[np.maximum(at, 0)], 0)
     against = xp.real(a * xp.conj(_over(xp, d, xp.abs(d)))[p.rows]) < 0
     q = total(t.pairs, a)

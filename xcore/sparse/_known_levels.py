@@ -60,3 +60,33 @@ def _smoothing(pattern: Pattern, values: np.ndarray) -> tuple[np.ndarray, float]
 
 def _length(x: np.ndarray) -> float:
     return float(np.sqrt((np.abs(x) ** 2).sum())) or 1.0
+
+
+_ONE_BY_ONE = 300  # unknowns
+
+
+def inverse(a: np.ndarray) -> np.ndarray:
+    """By elimination with exchanged rows; infinities where that ends early.
+
+    A small matrix column by column: LAPACK hands it to threads, and waits for them where others use the cores: 0.2 s
+    instead of 4 ms.
+    """
+    n = len(a)
+    if n > _ONE_BY_ONE:
+        try:
+            return np.linalg.inv(a)
+        except np.linalg.LinAlgError:
+            return np.full_like(a, np.inf)
+    a, order = a.copy(), np.arange(n)
+    for k in range(n):
+        p = k + int(np.abs(a[k:, k]).argmax())
+        a[[k, p]], order[[k, p]] = a[[p, k]], order[[p, k]]
+        column, pivot = a[:, k].copy(), a[k, k]
+        if pivot == 0:
+            return np.full_like(a, np.inf)
+        column[k], a[:, k], a[k, k] = 0, 0, 1
+        a[k] /= pivot
+        a -= column[:, None] * a[k]
+    found = np.empty_like(a)
+    found[:, order] = a
+    return found

@@ -33,7 +33,7 @@ from ..linalg._range import norm, safe_norm
 from ..numpy._select import safe_divide
 from ._aggregation import Hierarchy, coarsened
 from ._classical import interpolation, split
-from ._known_levels import LANCZOS, WEIGHT, KnownLevel, smoothed_levels, split_levels
+from ._known_levels import LANCZOS, WEIGHT, KnownLevel, inverse, smoothed_levels, split_levels
 from ._making import coo_array
 from ._matrix import Sparse, matmul
 from ._pattern import shared
@@ -196,18 +196,17 @@ _SHARE = 8.0  # eigenvalues from an 8th of the largest on are what the smoother 
 
 def _chebyshev(level: Level, b: Array, x: Array | None, sweeps: int) -> Array:
     """Chebyshev's polynomial for the upper part of the spectrum. (Adams, Brezina, Hu and Tuminaro 2003)"""
-    centre = level.top * ((1 + 1 / _SHARE) / 2)
     half = level.top * ((1 - 1 / _SHARE) / 2)
-    of = lambda y: y.astype(level.scale.dtype)  # noqa: E731
-    ratio = centre / half
+    unit = level.scale / half.astype(level.scale.dtype)
+    ratio = (_SHARE + 1) / (_SHARE - 1)  # of centre and half the width
     rho = 1 / ratio
     r = _residual(level, b, x)
-    d = level.scale * r / of(centre)
+    d = rho * unit * r
     out = _plus(x, d)
     for _ in range(sweeps - 1):
         r = r - level.a.mv(d)
         new = 1 / (2 * ratio - rho)
-        d = of(new * rho) * d + of(2 * new / half) * (level.scale * r)
+        d = new * rho * d + 2 * new * (unit * r)
         out, rho = out + d, new
     return out
 
@@ -266,7 +265,15 @@ def _known(
     dense = np.zeros((n, n), known[-1].values.dtype)
     dense[known[-1].pattern.rows, known[-1].pattern.columns] = known[-1].values
     few = n * 30 * float(dtypes.finfo(a.dtype).eps)
-    return tuple(made), of(np.linalg.pinv(dense, few, hermitian) / unit)
+    return tuple(made), of(_known_inverse(dense, few, hermitian) / unit)
+
+
+def _known_inverse(a: np.ndarray, few: float, hermitian: bool) -> np.ndarray:
+    """The pseudoinverse; where a is far from singular that is the inverse."""
+    with np.errstate(all="ignore"):
+        found = inverse(a)
+        apart = np.linalg.norm(a, 1) * np.linalg.norm(found, 1) * few < 1
+    return found if apart else np.linalg.pinv(a, few, hermitian)
 
 
 def _smoothing(a: Sparse) -> tuple[Array, Array]:
@@ -392,7 +399,7 @@ def multigrid(
     return Multigrid(levels, inverse, tentative, found, cycle, smoother, sweeps, hermitian)
 
 
-_MOST_WEIGHTS = 4  # of a row of a classical prolongator
+_MOST_WEIGHTS = 5  # of a row of a classical prolongator
 
 
 def _one_of(who: str, known: tuple[Any, ...], **given: Any) -> None:

@@ -129,6 +129,14 @@ class Pattern:
             else at * 0 - 1
         )
 
+    @functools.cached_property
+    def diagonal(self) -> Positions:
+        """Positions of the elements (i, i); -1 where there is none."""
+        at = np.full(min(self.shape), -1, np.int64)
+        there = np.flatnonzero(self.rows == self.columns)
+        at[self.rows[there]] = there
+        return at
+
     # Relatives
 
     @functools.cached_property
@@ -153,8 +161,8 @@ class Pattern:
 
     def chosen(self, keep: np.ndarray) -> tuple[Pattern, Positions]:
         """The elements where a mask over them holds, and their positions."""
-        at = np.flatnonzero(keep)
-        return Pattern.of_keys(self.keys[at], self.shape), at
+        pointers = np.append(0, np.cumsum(keep))[self.indptr]
+        return Pattern.of_rows(pointers, self.columns[keep], self.shape), np.flatnonzero(keep)
 
     def union(self, other: Pattern) -> tuple[Pattern, Positions, Positions]:
         """The elements of either, and the positions of both in it."""

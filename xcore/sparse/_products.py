@@ -20,7 +20,13 @@ from .. import numpy as xnp
 from .._control.custom import SymbolicZero, custom_jvp
 from .._control.jit import jit
 from .._control.linear_call import linear_call
+from .._core import config
 from .._core.array import Array
+from .._core.op import Linear, Op
+from .._core.program import trace_closed
+from .._cpu.sparse import BY_SCIPY
+from .._transforms.map import vmap
+from ..linalg._arguments import on_cpu
 from ._pattern import Bucket, Pattern, inverse_of
 
 
@@ -95,14 +101,69 @@ def _spread(x: Array, at: np.ndarray, size: int) -> Array:
 
 
 _LONGEST = 16  # rows that are summed in one expression; XLA makes one fast loop of its gathers
+_LARGE = 2048  # elements, of which a CPU has better code for the product as one operation
 
 
 def _raw_product(pattern: Pattern, v: Array, x: Array) -> Array:
-    """A x of a vector or of columns. Rows that are long are cut into pieces, whose sums are summed."""
+    """A x of a vector or of columns."""
+    if pattern.nnz < _LARGE or not on_cpu():
+        return _by_buckets(pattern, v, x)
+    columns = table(pattern, "columns", lambda: pattern.columns)
+    pointers = table(pattern, "pointers", lambda: pattern.indptr)
+    return _row_sums(v, columns, pointers, x, pattern=pattern)
+
+
+def _lower_row_sums(
+    ctx: Any, v: Any, columns: Any, pointers: Any, x: Any, *, pattern: Pattern
+) -> Any:
+    first, *_, last = ctx.in_types
+    with config.override(disable_jit=False):
+        by_buckets = lambda v, x: [_by_buckets(pattern, v, x)]  # noqa: E731
+        p = trace_closed(by_buckets, [first, last], "row_sums")
+    return ctx.call_program(p, [v, x])[0]
+
+
+def _batch_row_sums(size: int, args: Any, batched: Any, *, pattern: Pattern) -> Any:
+    """Vectors of one matrix are columns."""
+    v, columns, pointers, x = args
+    if batched[0]:
+        one = functools.partial(_by_buckets, pattern)
+        return [vmap(one, (0, 0 if batched[3] else None))(v, x)], [True]
+    x = xnp.moveaxis(x, 0, -1)
+    y = _row_sums(v, columns, pointers, x.reshape(x.shape[0], -1), pattern=pattern)
+    return [xnp.moveaxis(y.reshape(-1, *x.shape[1:]), -1, 0)], [True]
+
+
+def _jvp_row_sums(primals: Any, tangents: Any, *, pattern: Pattern) -> Any:
+    v, *tables, x = primals
+    terms = [] if tangents[0] is None else [_row_sums(tangents[0], *tables, x, pattern=pattern)]
+    if tangents[3] is not None:
+        terms.append(_row_sums(v, *tables, tangents[3], pattern=pattern))
+    return [_row_sums(*primals, pattern=pattern)], [functools.reduce(ops.add, terms)]
+
+
+def _transpose_row_sums(
+    cotangents: Any, v: Any, c: Any, p: Any, x: Any, *, pattern: Pattern
+) -> Any:
+    if isinstance(v, Linear):
+        return [_raw_sample(pattern, cotangents[0], x), None, None, None]
+    turned = transposed_values(pattern, v)
+    return [None, None, None, _raw_product(pattern.T, turned, cotangents[0])]
+
+
+_row_sums = Op(
+    "sparse_row_sums", type=lambda v, c, p, x, pattern: [x.strong().with_shape((pattern.shape[0], *x.shape[1:]))],
+    lower=_lower_row_sums, jvp=_jvp_row_sums, transpose=_transpose_row_sums, batch=_batch_row_sums,
+    alternatives=[BY_SCIPY],
+)  # fmt: skip
+
+
+def _by_buckets(pattern: Pattern, v: Array, x: Array) -> Array:
+    """Rows of equal lengths together. Rows that are long are cut into pieces, whose sums are summed."""
     if pattern.lengths.max(initial=0) > _LONGEST:
         pieces, rows = pattern.pieces(_LONGEST)
-        sums = _raw_product(pieces, v, x)
-        return _raw_product(rows, xnp.ones(rows.nnz, v.dtype), sums)
+        sums = _by_buckets(pieces, v, x)
+        return _by_buckets(rows, xnp.ones(rows.nnz, v.dtype), sums)
     buckets, places = pattern.buckets
     if not buckets:
         return xnp.zeros((pattern.shape[0], *x.shape[1:]), v.dtype)

@@ -211,7 +211,7 @@ class Plan:
         of_values = np.zeros((3, self.parts * self.most), np.int32)
         of_values[:, self.places] = row, column, np.ones_like(row)
         of_values = of_values.reshape(3, self.parts, self.most)
-        found = pattern.find(*[np.arange(min(pattern.shape))] * 2)
+        found = pattern.diagonal
         there = np.flatnonzero(found >= 0)
         diagonal = np.full(self.parts * self.rows, -1, np.int32)
         diagonal[there] = self.places[found[there]] % max(self.most, 1)
