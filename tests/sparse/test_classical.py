@@ -92,11 +92,12 @@ def test_weights_are_those_of_the_formula(kind, most):
             m.pattern, np.asarray(m.values), strength=0.25, most=most, max_coarse=5, max_levels=2
         )
         (made,) = found[0].splits
-        w = classical._prolonged(
-            made, classical._weights(made, m.pattern, np.asarray(m.values), np, classical._total), np, classical._total
-        )  # fmt: skip
-        p = Sparse(xnp.asarray(w), made.down).todense()
-        np.testing.assert_allclose(p, reference(a.toarray(), 0.25, most), rtol=1e-9, atol=1e-12)
+        for weights in (classical._known_weights, classical._weights):
+            how = (np, classical._total) if weights is classical._weights else ()
+            w = weights(made, m.pattern, np.asarray(m.values), *how)
+            w = classical._prolonged(made, w, np, classical._total)
+            p = Sparse(xnp.asarray(w), made.down).todense()
+            np.testing.assert_allclose(p, reference(a.toarray(), 0.25, most), rtol=1e-9, atol=1e-12)
 
 
 def test_traced_weights_are_those_of_the_host():

@@ -214,7 +214,7 @@ def sums_of(pattern: Pattern, terms: np.ndarray) -> np.ndarray:
     return whole
 
 
-def _scipys(p: Pattern, values: np.ndarray) -> Any:
+def scipys(p: Pattern, values: np.ndarray) -> Any:
     """SciPy's matrix, where SciPy is there."""
     try:
         import scipy.sparse
@@ -225,7 +225,7 @@ def _scipys(p: Pattern, values: np.ndarray) -> Any:
 
 def operator(p: Pattern, values: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """Products with a matrix."""
-    a = _scipys(p, values)
+    a = scipys(p, values)
     if a is not None:
         return lambda x: a @ x
     return lambda x: sums_of(p, values.reshape(-1, *[1] * (x.ndim - 1)) * x[p.columns])
@@ -258,12 +258,12 @@ def smoothed(
 
 def _product(p: Pattern, v: np.ndarray, q: Pattern, w: np.ndarray) -> tuple[Pattern, np.ndarray]:
     """With all places where an element may be: SciPy's product leaves out sums that cancel."""
-    a = _scipys(p, v)
+    a = scipys(p, v)
     if a is None:
         made, sums, left, right = p.product(q)
         return made, sums_of(sums, v[left] * w[right])
-    made = p.kept(("places of a product", q), lambda: _places_of_product(p, q))
-    known = a @ _scipys(q, w)
+    made = p.kept(("places of a product", q), lambda: places_of_product(p, q))
+    known = a @ scipys(q, w)
     known.sort_indices()
     if known.nnz == made.nnz:
         return made, known.data
@@ -273,8 +273,11 @@ def _product(p: Pattern, v: np.ndarray, q: Pattern, w: np.ndarray) -> tuple[Patt
     return made, values
 
 
-def _places_of_product(p: Pattern, q: Pattern) -> Pattern:
-    whole = _scipys(p, np.ones(p.nnz, np.float32)) @ _scipys(q, np.ones(q.nnz, np.float32))
+def places_of_product(p: Pattern, q: Pattern) -> Pattern:
+    """By SciPy, which needs no list of all products of elements."""
+    if scipys(p, np.ones(p.nnz)) is None:
+        return p.product(q)[0]
+    whole = scipys(p, np.ones(p.nnz, np.float32)) @ scipys(q, np.ones(q.nnz, np.float32))
     whole.sort_indices()
     return Pattern.of_rows(whole.indptr, whole.indices, whole.shape)
 

@@ -21,7 +21,15 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._core.array import Array
-from ._aggregation import Hierarchy, diagonal_of, galerkin, operator, sums_of
+from ._aggregation import (
+    Hierarchy,
+    diagonal_of,
+    galerkin,
+    operator,
+    places_of_product,
+    scipys,
+    sums_of,
+)
 from ._matrix import Sparse
 from ._pattern import Pattern, inverse_of, pointers_of, shared, stable_order
 from ._products import product_of
@@ -66,7 +74,7 @@ def split(
             break
         coarse = Pattern.of_rows(np.append(0, np.cumsum(chosen)), np.arange(count), (n, count))
         made = Split(strong, shared(coarse), strong)
-        w = _weights(made, pattern, values, np, _total)
+        w = _known_weights(made, pattern, values)
         made = made._replace(down=shared(_largest(made, w, most)))
         w = _prolonged(made, w, np, _total)
         known.append((pattern, values, w))
@@ -111,7 +119,8 @@ def _reach(made: Split) -> tuple[Pattern, Pattern]:
         strong, fine = made.strong, made.coarse.lengths == 0
         near = strong.chosen(~fine[strong.columns])[0]
         own = near.chosen(fine[near.rows])[0]
-        wide = own.union(_between(strong, fine).product(near)[0])[0]
+        far = places_of_product(_between(strong, fine), near)
+        wide = own.union(far)[0]
         return wide, Pattern.of_rows(wide.indptr, np.arange(wide.nnz), (wide.shape[0], wide.nnz))
 
     return made.strong.kept(("reach", made.coarse), found)
@@ -195,6 +204,39 @@ def _terms(made: Split, p: Pattern) -> Terms:
         _groups(target, wide.nnz + n), _chosen(direct, p.nnz),
         Pattern.of_rows(pointers_of(p.rows[stay], n), stay, (n, p.nnz)), _groups(between.rows, n),
     )  # fmt: skip
+
+
+def _known_weights(made: Split, p: Pattern, values: np.ndarray) -> np.ndarray:
+    """What ``_weights`` are of these values, by products of SciPy's matrices, without lists of products of elements."""
+    if scipys(p, values) is None:
+        return _weights(made, p, values, np, _total)
+    n, fine, (wide, _) = p.shape[0], made.coarse.lengths == 0, _reach(made)
+    between = _between(made.strong, fine)
+    d = diagonal_of(p, values)
+    against = np.real(values * np.conj(_over(np, d, np.abs(d)))[p.rows]) < 0
+    used = np.zeros((2, n), bool)
+    used[0, between.columns], used[1, between.rows] = True, True
+    bar, at = p.chosen(against & used[0, p.rows] & ~fine[p.columns])
+    a, bar = scipys(p, values), scipys(bar, values[at])
+    q, back = _sampled(a, between), _sampled(a, between, turned=True)
+    back = np.where(np.real(back * np.conj(_over(np, d, np.abs(d)))[between.columns]) < 0, back, 0)
+    b = _sampled(_ones(wide.chosen(used[1, wide.rows])[0]) @ bar.T, between) + back
+    each = _over(np, q, b)
+    shares, own = scipys(between, each) @ bar, scipys(between, np.where(b == 0, q, each * back))
+    apart = _sampled(_ones(wide) + _ones(between), p) == 0
+    stay = scipys(p, np.where(apart & fine[p.rows], values, 0))
+    lumped = stay @ np.ones(n) + own @ np.ones(n)
+    return -_over(np, _sampled(a, wide) + _sampled(shares, wide), lumped[wide.rows])
+
+
+def _ones(p: Pattern) -> Any:
+    return scipys(p, np.ones(p.nnz))
+
+
+def _sampled(a: Any, p: Pattern, turned: bool = False) -> np.ndarray:
+    """Of SciPy's matrix the elements at places, or at those of the transpose; 0 where it has none."""
+    found = a[p.columns, p.rows] if turned else a[p.rows, p.columns]
+    return np.asarray(found if isinstance(found, np.ndarray) else found.toarray()).reshape(-1)
 
 
 def _over(xp: Any, x: Any, y: Any) -> Any:
