@@ -121,6 +121,22 @@ def test_rounding_of_times_that_f_depends_on_is_judged(method):
     assert np.isfinite(u).all()  # they are near, and nothing more is claimed
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_errors_below_rounding_are_not_taken_for_none(method):
+    """Where the estimate of an error rounds to 0, the next step is not as long as can be: u' = ω cos ωt in float32."""
+
+    def run(speed):
+        wave = lambda u, t: speed * xnp.cos(speed * t) * xnp.ones(1)
+        times = xnp.linspace(0, 2, 9, dtype=np.float32)
+        return integrate(wave, xnp.ones(1), times, tableau=METHODS[method], report=True)
+
+    speeds = np.linspace(0.3, 4, 40, dtype=np.float32)
+    found = xc.jit(xc.vmap(run))(speeds)
+    exact = 1 + np.sin(speeds[:, None].astype(float) * np.linspace(0, 2, 9))
+    assert np.asarray(found.ok).all()
+    assert np.abs(np.asarray(found.value)[..., 0] - exact).max() < 1.5e-4
+
+
 def test_times_of_autonomous_equations_may_be_far_away():
     found = integrate(
         lambda u, t: -u + 0 * u, xnp.ones(1), xnp.asarray([1e4, 1e4 + 1]), report=True

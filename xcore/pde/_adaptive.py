@@ -165,6 +165,8 @@ class Run:
         self.extra = tuple(extra)
         step, order = scheme(method, way, slope, y, t, self.extra)
         self.power, self.attempt = 1 / order, _attempt(step)
+        # differences of states have errors of their rounding, those of slopes do not
+        self.rounding = float(xnp.finfo(vector.dtype).eps) if isinstance(method, SDIRK) else 0.0
         self.clock = Clock(lambda y, t: slope(y, t, *self.extra), y, t)
         self.end = stop_gradient(times[-1])
         h = _first_step(slope, y, t, self.end, self.extra, bound) if first is None else first
@@ -194,7 +196,7 @@ class Run:
         if self.watch:
             found, new, t_new, cut = self.watch.look(seen, piece, t, h, new, t_new, good)
             seen = tree.map(lambda a, b: xnp.where(good, a, b), found, seen)
-        grow = self._growth(size, s)
+        grow = self._growth(size, s, size_of(self.rounding * xnp.abs(stop_gradient(new))))
         next_h = xnp.where(
             good & (meant < s["h"]) & ~xnp.asarray(cut),
             xnp.maximum(s["h"], meant * grow),
@@ -209,10 +211,15 @@ class Run:
             "clock": clock,
         }  # fmt: skip
 
-    def _growth(self, size, s):
-        """By how much the next step may be longer: by proportion and integral. (Gustafsson 1991)"""
+    def _growth(self, size, s, least):
+        """By how much the next step may be longer: by proportion and integral. (Gustafsson 1991)
+
+        An error that is smaller than ``least`` is not known, and taken for that.
+        """
         size = xnp.where(xnp.isfinite(size), xnp.maximum(size, 1e-10), self.worst)
         grows = _SAFETY * size ** (-0.7 * self.power) * s["size"] ** (0.4 * self.power)
+        unknown = _SAFETY * xnp.clip(least, 1e-10, 1) ** -self.power
+        grows = xnp.where(size <= least, xnp.maximum(unknown, 1), grows)
         grows = xnp.clip(grows, 0.2, xnp.where(s["again"], 1.0, _LONGER))
         shrinks = xnp.clip(_SAFETY * size**-self.power, _SHORTER, _SAFETY)
         return xnp.where(size <= 1, grows, shrinks)
