@@ -1,9 +1,11 @@
 """Values and two derivatives at infinity: the limits, which are finite, and no 0 times infinity on the way."""
 
+import mpmath
 import numpy as np
 import pytest
 
 import xcore as xc
+import xcore.numpy as xnp
 from xcore import nn, special
 
 # (slope at -inf, at inf); where the value has no finite limit, its slope has one
@@ -84,3 +86,42 @@ def test_the_bend_of_log_ndtr_far_to_the_left():
     np.testing.assert_allclose(xc.vmap(slope)(x), -x - 1 / x, rtol=1e-15)
     np.testing.assert_allclose(xc.vmap(bend)(x), -1 + 1 / x**2, rtol=1e-15)
     np.testing.assert_allclose(xc.vmap(third)(x), -2 / x**3, rtol=1e-3)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_nothing_is_lost_beside_the_largest_exponential(dtype):
+    """log Σ e^a near 0, where what is added to 1 counts, and is all there is."""
+    rng = np.random.default_rng(0)
+    rows = [np.r_[0, -rng.uniform(0, 60, 3)] for _ in range(20)]
+    rows += [
+        np.r_[sign * 10.0 ** -rng.uniform(0, 20), -rng.uniform(5, 40, 3)]
+        for sign in (1, -1)
+        for _ in range(20)
+    ]
+    rows = np.asarray(rows).astype(dtype)
+    want = np.asarray([float(_log_of_sum(row)) for row in rows])
+    sizes = np.asarray(
+        [float(sum(abs(v) * mpmath.exp(v) for v in row.astype(float))) for row in rows]
+    )
+    bound = 4 * np.finfo(dtype).eps * (np.abs(want) + sizes)
+    got = np.asarray(xc.special.logsumexp(rows, -1), np.float64)
+    assert (np.abs(got - want) <= bound).all()
+    with_factors, sign = xc.special.logsumexp(rows, -1, b=-2 * np.ones_like(rows), return_sign=True)
+    np.testing.assert_allclose(with_factors, want + np.log(2), rtol=20 * np.finfo(dtype).eps)
+    assert (np.asarray(sign) == -1).all()
+    shares = np.asarray(xc.special.log_softmax(rows, -1), np.float64)[:20, 0]
+    assert (np.abs(shares + want[:20]) <= bound[:20]).all()
+
+
+def _log_of_sum(row):
+    with mpmath.workdps(50):
+        return mpmath.log(mpmath.fsum(mpmath.exp(mpmath.mpf(float(v))) for v in row))
+
+
+def test_second_derivatives_of_logsumexp_at_ties():
+    a = np.asarray([1.0, 1.0, 0.0])
+    p = np.exp(a) / np.exp(a).sum()
+    want = np.diag(p) - np.outer(p, p)
+    np.testing.assert_allclose(xc.hessian(xc.special.logsumexp)(xnp.asarray(a)), want, atol=1e-15)
+    last = lambda x: xc.special.log_softmax(x)[1]
+    np.testing.assert_allclose(xc.hessian(last)(xnp.asarray(a)), -want, atol=1e-15)

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.notebook import shown
 from .._core.struct import static, struct
+from ..linalg._range import magnitude
 from . import _index
 from ._products import khatri_rao
 
@@ -274,9 +276,11 @@ def _getitem(cp: CP, items):
 
 def norms_of_columns(factor):
     """Euclidean lengths, and what to divide by: 1 where a column is zero, so that derivatives are finite."""
-    square = (factor * factor.conj()).real.sum(-2)
+    unit = ops.stop_gradient(magnitude(factor, -2))
+    scaled = factor / unit
+    square = (scaled * scaled.conj()).real.sum(-2)
     empty = square == 0
-    lengths = xnp.where(empty, 0, xnp.sqrt(xnp.where(empty, 1, square)))
+    lengths = xnp.where(empty, 0, xnp.sqrt(xnp.where(empty, 1, square))) * unit[..., 0, :]
     return lengths, xnp.where(empty, 1, lengths)
 
 

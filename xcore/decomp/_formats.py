@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .. import _ops as ops
 from .. import numpy as xnp
 from .._control.callback import pure_callback
-from .._core import errors
+from .._core import dtypes, errors
 from .._core.array import Array
 from .._core.types import ShapeDtypeStruct
 from .._core.typing import ArrayLike
-from ._cp import CP, CanonicalTT, as_cp, gram_product, inner_cp, normalize
+from ..linalg._range import magnitude
+from ._cp import CP, CanonicalTT, _as_inexact, as_cp, gram_product, inner_cp, normalize
 from ._products import mttkrp, multi_mode_product
 from ._tt import TT, inner_tt
 from ._tucker import Tucker, inner_tucker
@@ -97,10 +100,74 @@ def norm(x: Tensor) -> Array:
     >>> norm(CP(None, (xnp.ones((2, 1)), xnp.ones((8, 1)))))
     Array(4., dtype=float32)
     """
-    x = as_tensor(x)
+    return xnp.ldexp(*_size(as_tensor(x)))
+
+
+def _size(x):
+    """(f, power) with the norm f 2^power, whose square need not be in range."""
+    x, power = _in_units(_dense(x) if is_dense(x) else x)
+    if isinstance(x, TT):
+        f, more = _size_of_tt(x)
+        return f, power + more
     square = inner(x, x).real
+    return _root(square), power
+
+
+def _size_of_tt(t: TT):
+    """In units anew at each core: squares of long trains outgrow the range."""
+    met, power = xnp.ones((1, 1), t.dtype), 0
+    for core in t.cores:
+        met = xnp.einsum("ab,aic,bid->cd", met, core.conj(), core)
+        unit = _unit(xnp.sqrt(xnp.abs(met)))
+        met, power = met / unit / unit, power + _exponent(unit)
+    return _root(met[0, 0].real), power
+
+
+def _root(square):
+    """Its root; 0, with the derivative 0, where it is not positive."""
     empty = square <= 0
     return xnp.where(empty, 0, xnp.sqrt(xnp.where(empty, 1, square)))
+
+
+def _unit(x, axis=None):
+    return ops.stop_gradient(magnitude(x, axis))
+
+
+def _exponent(unit):
+    """k of 2ᵏ."""
+    return xnp.frexp(unit)[1] - 1
+
+
+def _in_units(x):
+    """(y, power) with x = 2^power y and no part of y far from 1, so that squares are in range."""
+    if is_dense(x):
+        unit = _unit(x)
+        return x / unit, _exponent(unit)
+    if isinstance(x, CP):
+        return _cp_in_units(x)
+    parts = (x.core, *x.factors) if isinstance(x, Tucker) else x.cores
+    units = [_unit(p) for p in parts]
+    parts = tuple(p / u for p, u in zip(parts, units, strict=True))
+    power = sum(map(_exponent, units))
+    return (Tucker(parts[0], parts[1:]) if isinstance(x, Tucker) else TT(parts)), power
+
+
+def _cp_in_units(x: CP):
+    """Term by term, as columns may be of any lengths whose product is in range."""
+    units = [_unit(f, 0) for f in x.factors]
+    own = _unit(x.weights[None], 0)
+    powers = sum(map(_exponent, [own, *units]))[0]
+    power = xnp.max(xnp.where(x.weights == 0, -(2**30), powers), initial=-(2**30))
+    power = xnp.where(power > -(2**30), power, 0)
+    factors = tuple(f / u for f, u in zip(x.factors, units, strict=True))
+    return CP(_times(x.weights / own[0], powers - power), factors), power
+
+
+def _times(x, power):
+    """2^power x, complex numbers as well."""
+    if not dtypes.is_complex(x.dtype):
+        return xnp.ldexp(x, power)
+    return xnp.ldexp(x.real, power) + 1j * xnp.ldexp(x.imag, power)
 
 
 def relative_error(x: Tensor, approximation: Tensor) -> Array:
@@ -115,12 +182,48 @@ def relative_error(x: Tensor, approximation: Tensor) -> Array:
     0.0
     """
     x, y = as_tensor(x), as_tensor(approximation)
-    if is_dense(x):
-        return xnp.linalg.norm(
-            (x - (y if is_dense(y) else y.to_dense())).ravel()
-        ) / xnp.linalg.norm(x.ravel())
-    square = (inner(x, x) - 2 * inner(x, y).real + inner(y, y)).real
-    return xnp.sqrt(xnp.maximum(square, 0)) / norm(x)
+    if is_dense(x) or is_dense(y):
+        left, power = _size(_dense(x) - _dense(y))
+    else:
+        left, power = _distance(x, y)
+    size, less = _size(x)
+    return xnp.ldexp(left / size, power - less)
+
+
+def _dense(x):
+    """Its elements; integers as floats, whose differences and squares do not wrap around."""
+    return _as_inexact(x) if is_dense(x) else x.to_dense()
+
+
+def _distance(x, y):
+    """(f, power) with ‖x - y‖ = f 2^power of two tensors in formats.
+
+    The difference of squares of norms has half the digits. The value is that of an orthogonalised train of the
+    difference, √(c + s) with the c found there and s = 0 such that derivatives of all orders are those of the squares.
+    """
+    (x, one), (y, other) = _in_units(x), _in_units(y)
+    power = xnp.maximum(one, other)
+    x, y = _longer(x, one - power), _longer(y, other - power)
+    square = inner(x, x).real - 2 * inner(x, y).real + inner(y, y).real
+    size = ops.stop_gradient(_size_by_qr(to_tt(x) - to_tt(y)))
+    return _root(size * size + (square - ops.stop_gradient(square))), power
+
+
+def _longer(x, power):
+    """2^power times a tensor in a format."""
+    if isinstance(x, CP):
+        return CP(_times(x.weights, power), x.factors)
+    if isinstance(x, Tucker):
+        return Tucker(_times(x.core, power), x.factors)
+    return TT((_times(x.cores[0], power), *x.cores[1:]))
+
+
+def _size_by_qr(t: TT):
+    left = xnp.ones((1, 1), t.dtype)
+    for core in t.cores:
+        rows, _, right = core.shape
+        left = xnp.linalg.qr((left @ core.reshape(rows, -1)).reshape(-1, right))[1]
+    return xnp.abs(left[0, 0])
 
 
 # Conversion
@@ -145,10 +248,14 @@ def to_tucker(x: Tensor) -> Tucker:
 
 
 def _tucker_of_tt(t: TT) -> Tucker:
-    """Each core's slices as combinations of as few slices as there are rows: by QR."""
+    """Each core's slices as combinations of as few slices as there are rows: by QR, where there are more."""
     cores, factors = [], []
     for core in t.cores:
         left, length, right = core.shape
+        if length <= left * right:
+            cores.append(core)
+            factors.append(xnp.eye(length, dtype=core.dtype))
+            continue
         q, r = xnp.linalg.qr(xnp.moveaxis(core, 1, 0).reshape(length, left * right))
         factors.append(q)
         cores.append(xnp.moveaxis(r.reshape(r.shape[0], left, right), 0, 1))
@@ -186,13 +293,19 @@ def _tt_of_cp(cp: CP) -> TT:
 
 
 def _tt_of_dense(x) -> TT:
-    """Without an approximation: by QR from the left."""
-    cores, rank = [], 1
-    for n in x.shape[:-1]:
-        q, x = xnp.linalg.qr(x.reshape(rank * n, -1))
-        cores.append(q.reshape(rank, n, q.shape[1]))
-        rank = q.shape[1]
-    return TT((*cores, x.reshape(rank, -1, 1)))
+    """Without rounding: the elements in one core, the others made of unit vectors, no bond longer than need be."""
+    before = [math.prod(x.shape[:k]) for k in range(x.ndim + 1)]
+    after = [math.prod(x.shape[k:]) for k in range(x.ndim + 1)]
+    middle = next(k for k in range(x.ndim) if before[k + 1] >= after[k + 1])
+    cores = []
+    for k, n in enumerate(x.shape):
+        left, right = (
+            (before if k <= middle else after)[k],
+            (before if k < middle else after)[k + 1],
+        )
+        whole = x if k == middle else xnp.eye(max(left, right), dtype=x.dtype)
+        cores.append(whole.reshape(left, n, right))
+    return TT(tuple(cores))
 
 
 def _no_format(who: str, x, advice: str):

@@ -46,7 +46,8 @@ def core_consistency(x: Tensor, cp: CP) -> Array:
     x, cp = xnp.asarray(x), as_cp("core_consistency", cp)
     if tuple(x.shape) != tuple(cp.shape):
         raise errors.shape_mismatch("decomp.core_consistency", x=x, cp=cp)
-    factors = [cp.factors[0] * cp.weights, *cp.factors[1:]]
+    (x, units), cp = in_units(x), normalize(cp)
+    factors = [cp.factors[0] * (cp.weights / units.whole), *cp.factors[1:]]
     core = multi_mode_product(x, [xnp.linalg.pinv(f) for f in factors])
     ideal = CP(None, tuple([xnp.eye(cp.rank, dtype=x.dtype)] * cp.ndim)).to_dense()
     gap = xnp.abs(core - ideal) ** 2

@@ -441,7 +441,7 @@ def _nonneg(x, parts, rtol, *, max_steps, progress, checkpoint=None):
     return _tucker_fit(x, Tucker(core, tuple(factors)), *how)
 
 
-_TINY = float(np.finfo(np.float32).tiny)
+_TINY = 1e-30  # beside data near 1 nothing, and not so small that compiled code loses it
 
 
 def _nonneg_factors(x, core, *factors):
@@ -450,9 +450,11 @@ def _nonneg_factors(x, core, *factors):
     for mode in range(x.ndim):
         others = [None if k == mode else f for k, f in enumerate(factors)]
         seen = unfold(multi_mode_product(core, others, range(x.ndim)), mode)
-        a = factors[mode]
+        # what shrinks towards zero has no square: its size goes over to the factor, and comes back with the lengths
+        _, sizes = norms_of_columns(seen.T)
+        seen, a = seen / sizes[:, None], factors[mode] * sizes
         a = a * (unfold(x, mode) @ seen.T) / xnp.maximum(a @ (seen @ seen.T), _TINY)
         _, lengths = norms_of_columns(a)
         factors[mode] = a / lengths
-        core = mode_product(core, xnp.diag(lengths), mode)
+        core = mode_product(core, xnp.diag(lengths / sizes), mode)
     return core, factors

@@ -11,9 +11,9 @@ from .._core.types import typeof
 from ._arguments import modulus
 
 
-def magnitude(x):
-    """The power of two next to the largest element; 1 for zeros. Dividing by it rounds nothing."""
-    size = xnp.max(modulus(x), initial=0)
+def magnitude(x, axis=None):
+    """The power of two next to the largest element (along an axis, kept); 1 for zeros. Division by it is exact."""
+    size = xnp.max(modulus(x), axis=axis, initial=0, keepdims=axis is not None)
     limits = xnp.finfo(typeof(size).dtype)
     kept = xnp.clip(size, 4 * limits.tiny, limits.max / 4)  # so its reciprocal is a number, too
     kept = ops.reduce_precision(kept, exponent_bits=_exponent_bits(limits), mantissa_bits=0)

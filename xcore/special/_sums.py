@@ -63,10 +63,8 @@ def _logsumexp(a, b, where, axis=None, keepdims=False, return_sign=False):
     dtype = typeof(given).dtype
     x, top = _wide(given), _top(_wide(given), axis, where)
     terms = xnp.exp(_masked(x - top, where, -math.inf))
-    total = xnp.sum(
-        terms if factor is None else terms * _masked(factor, where, 0), axis, keepdims=True
-    )
-    size, sign = _log_and_sign(total, return_sign)
+    factor = None if factor is None else _masked(factor, where, 0)
+    size, sign = _log_and_sign(terms, factor, axis, return_sign)
     size = size + top
     if not keepdims:
         size, sign = (xnp.squeeze(v, _axes(x, axis)) for v in (size, sign))
@@ -83,14 +81,34 @@ def _axes(x, axis):
     return tuple(range(typeof(x).ndim)) if axis is None else axis
 
 
-def _log_and_sign(total, return_sign):
-    """log |total| (log total unless the sign is wanted) and the sign; log 0 has the derivative 0."""
+def _log_and_sign(terms, factor, axis, absolute):
+    """log |Σ factor terms| (log of the sum unless ``absolute``) and the sign; log 0 has the derivative 0.
+
+    Real terms, the largest of which are 1, as log m + log(1 + s / m): m is the sum of what multiplies these, s that of
+    all else, of which nothing is lost beside m; s has the derivatives of the whole.
+    """
+    compound = dtypes.is_complex(typeof(terms).dtype)
+    largest = xnp.zeros_like(terms) if compound else astype(terms == 1, typeof(terms).dtype)
+    parts = (largest, terms - largest)
+    parts = parts if factor is None else (p * factor for p in parts)
+    most, rest = (xnp.sum(p, axis, keepdims=True) for p in parts)
+    if compound:
+        return _log_and_sign_of(rest, absolute)
+    safe = xnp.where(most == 0, 1, most)
+    share = rest / safe
+    near = (most != 0) & (share > -0.5)  # else they cancel
+    size, sign = _log_and_sign_of(xnp.where(near, 1, most + rest), absolute)
+    beside = xnp.log(xnp.abs(safe) if absolute else safe) + xnp.log1p(xnp.where(near, share, 0))
+    return xnp.where(near, beside, size), xnp.where(near, xnp.sign(most), sign)
+
+
+def _log_and_sign_of(total, absolute):
     zero = total == 0
     safe = xnp.where(zero, 1, total)
     sign = xnp.where(zero, 0, ops.stop_gradient(xnp.sign(safe)))
     if dtypes.is_complex(typeof(total).dtype):
         sign = xnp.where(zero, 0, safe / xnp.abs(safe))
-    size = xnp.log(xnp.abs(safe) if return_sign else safe)
+    size = xnp.log(xnp.abs(safe) if absolute else safe)
     return xnp.where(zero, -math.inf, size), sign
 
 
@@ -111,7 +129,7 @@ def masked_log_softmax(x, where, axis=-1):
     x = _wide(given)
     shifted = x - _shift(x, axis, where)
     terms = xnp.exp(_masked(shifted, where, -math.inf))
-    share = shifted - xnp.log(_total(terms, axis, where))
+    share = shifted - _log_of_shares(terms, axis)
     return astype(_masked(share, where, -math.inf), typeof(given).dtype, typeof(given).weak)
 
 
@@ -125,6 +143,14 @@ def _total(terms, axis, where):
     """Their sum; 1 where all are left out, so that the derivative is 0 there."""
     total = xnp.sum(terms, axis, keepdims=True)
     return total if where is None else xnp.where(total == 0, 1, total)
+
+
+def _log_of_shares(terms, axis):
+    """The logarithm of the sum of terms whose largest is 1, as in ``_log_and_sign``; 0 where all are left out."""
+    largest = astype(terms == 1, typeof(terms).dtype)
+    most, rest = (xnp.sum(v, axis, keepdims=True) for v in (largest, terms - largest))
+    most = xnp.maximum(most, 1)
+    return xnp.log(most) + xnp.log1p(rest / most)
 
 
 def softmax(x, axis=None):
