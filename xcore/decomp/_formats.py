@@ -156,7 +156,7 @@ def _cp_in_units(x: CP):
     """Term by term, as columns may be of any lengths whose product is in range."""
     units = [_unit(f, 0) for f in x.factors]
     own = _unit(x.weights[None], 0)
-    powers = sum(map(_exponent, [own, *units]))[0]
+    powers = xnp.concatenate([_exponent(u) for u in (own, *units)]).sum(0)
     power = xnp.max(xnp.where(x.weights == 0, -(2**30), powers), initial=-(2**30))
     power = xnp.where(power > -(2**30), power, 0)
     factors = tuple(f / u for f, u in zip(x.factors, units, strict=True))
