@@ -11,24 +11,32 @@ import functools
 import importlib
 import os
 import re
+import signal
 import sys
 import types
 
 import numpy as np
 import pytest
+import scipy.sparse
+from scipy.optimize import Bounds, LinearConstraint, NonlinearConstraint
+from scipy.sparse.linalg import LinearOperator
 
 import xcore as xc
 import xcore.numpy as xnp
+from xcore import Array
 
 PACKAGES = {
     "numpy": "xcore.numpy", "numpy.linalg": "xcore.numpy.linalg", "numpy.fft": "xcore.numpy.fft",
     **{f"scipy.{name}": f"xcore.scipy.{name}" for name in (
-        "fft", "integrate", "interpolate", "linalg", "ndimage", "signal", "special")},
+        "cluster", "cluster.vq", "fft", "integrate", "interpolate", "linalg", "ndimage", "optimize", "signal", "sparse",
+        "sparse.csgraph", "sparse.linalg", "spatial", "spatial.transform", "special", "stats")},
 }  # fmt: skip
 
-# of arrays that change in place, of memory, of printing; and what makes the arrays of the tests
+# what makes the arrays of the tests; ours where something is traced
+MAKERS = frozenset("array asanyarray asarray ascontiguousarray copy".split())
+# of arrays that change in place, of memory, of printing
 THEIRS = frozenset(
-    "array array2string array_repr array_str asanyarray asarray ascontiguousarray asfortranarray copy copyto empty "
+    "array2string array_repr array_str asfortranarray copyto empty "
     "empty_like errstate fill_diagonal finfo frombuffer frompyfunc geterr iinfo isdtype may_share_memory nditer place "
     "printoptions put put_along_axis putmask require set_printoptions seterr shares_memory vectorize".split()
 )
@@ -40,7 +48,7 @@ BY_DESIGN = {
     "dtypes that NumPy alone has": "is not a dtype that arrays can have|longdouble|metadata",
     "lists are not arrays": "Lists are not arrays",
     "arguments we do not have": "unexpected keyword argument|exact must be|positional argument",
-    "values that are traced": "has no concrete value",
+    "values that are traced": "has no concrete value|unhashable type: 'Array'",
 }
 
 
@@ -56,12 +64,26 @@ def _fits(x) -> bool:
         return x in (int, float, complex, bool) or (
             issubclass(x, np.generic) and _fits(np.dtype(x))
         )
-    return x is None or callable(x) or isinstance(x, (bool, int, float, complex, str, slice, range))
+    if scipy.sparse.issparse(x):
+        return _fits(x.dtype)
+    return x is None or callable(x) or isinstance(x, _PLAIN)
+
+
+_PLAIN = (
+    bool, int, float, complex, str, slice, range, dict, xnp.ndarray, xc.sparse.Sparse, Bounds,
+    LinearConstraint, NonlinearConstraint, LinearOperator,
+)  # fmt: skip
+
+
+def _traced(x) -> bool:
+    if isinstance(x, (list, tuple)):
+        return any(map(_traced, x))
+    return isinstance(x, xnp.ndarray) and type(x) is not Array
 
 
 def _theirs(x):
     """A result as NumPy would give it."""
-    if isinstance(x, xnp.ndarray):
+    if type(x) is Array:
         return np.array(x)[()]
     if isinstance(x, tuple) and hasattr(x, "_fields"):
         return type(x)(*map(_theirs, x))
@@ -76,10 +98,12 @@ class Function:
         self.ours, self.theirs = ours, theirs
 
     def __call__(self, *args, **options):
-        if {"out", "like", "subok", "order"} & options.keys() or not _fits(
-            [*args, *options.values()]
-        ):
+        given = [*args, *options.values()]
+        if {"out", "like", "subok", "order"} & options.keys() or not _fits(given):
             return self.theirs(*args, **options)
+        if self.theirs.__name__ in MAKERS and self.ours.__module__.startswith("xcore.numpy"):
+            if not _traced(given):
+                return self.theirs(*args, **options)
         try:
             return _theirs(self.ours(*args, **options))
         except TypeError as e:
@@ -92,6 +116,10 @@ class Function:
         theirs = getattr(self.theirs, name)
         ours = getattr(self.ours, name, None)
         return Function(ours, theirs) if callable(theirs) and callable(ours) else theirs
+
+    def __instancecheck__(self, x):  # of what was a class
+        ours = self.ours if isinstance(self.ours, type) else xc.sparse.Sparse
+        return isinstance(x, (ours, self.theirs))
 
 
 class Face(types.ModuleType):
@@ -114,15 +142,23 @@ def _known() -> dict:
     ):
         for name in set(dir(theirs)) - THEIRS:
             f = getattr(theirs, name)
-            mine = getattr(ours, name, None) if callable(f) and not isinstance(f, type) else None
-            if callable(mine) and not name.startswith("_"):
+            mine = getattr(ours, name, None) if _is_function(theirs, f) else None
+            if (callable(mine) or hasattr(mine, "ppf")) and not name.startswith("_"):
                 found.setdefault(id(f), Function(mine, f))
     return found
+
+
+def _is_function(module, x) -> bool:
+    """Whether it is called for what it returns: classes are, where ours are made alike."""
+    makes = module.__name__.removeprefix("scipy.") in ("sparse", "spatial.transform", "stats")
+    return callable(x) and (makes or not isinstance(x, type))
 
 
 def in_their_place(x):
     if isinstance(x, types.ModuleType):
         return Face(x.__name__) if x.__name__ in (*PACKAGES, "scipy") else x
+    if type(x) in (list, tuple):
+        return type(x)(map(in_their_place, x))
     return _known().get(id(x), x)
 
 
@@ -131,14 +167,35 @@ _failures: list[tuple[str, str]] = []
 
 def pytest_collection_modifyitems(items):
     for space in {id(i.module): vars(i.module) for i in items if hasattr(i, "module")}.values():
-        space.update(
-            {name: in_their_place(x) for name, x in space.items() if not name.startswith("__")}
-        )
+        _replace(space, space.update)
+        for cls in [x for x in space.values() if isinstance(x, type)]:
+            if cls.__module__ == space["__name__"]:
+                _replace(
+                    vars(cls), lambda found, cls=cls: [setattr(cls, *row) for row in found.items()]
+                )
     for item in items:
         if hasattr(item, "callspec"):
             item.callspec.params.update(
                 {k: in_their_place(x) for k, x in item.callspec.params.items()}
             )
+
+
+def _replace(space, update):
+    found = {k: (x, in_their_place(x)) for k, x in space.items() if not k.startswith("__")}
+    update({k: new for k, (old, new) in found.items() if new is not old})
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    signal.alarm(int(os.environ.get("SECONDS", 60)))
+    try:
+        return (yield)
+    finally:
+        signal.alarm(0)
+
+
+def _too_long(*_):
+    raise TimeoutError("the test takes longer than SECONDS")
 
 
 def pytest_runtest_logreport(report):
@@ -166,6 +223,7 @@ def pytest_terminal_summary(terminalreporter):
 
 
 def main(args):
+    signal.signal(signal.SIGALRM, _too_long)
     xc.config.update("enable_x64", True)
     xc.config.update("disable_most_optimizations", True)  # most of the time is compiling
     sys.exit(pytest.main([

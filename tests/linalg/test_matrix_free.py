@@ -328,3 +328,42 @@ def test_cycles_that_stand_still_are_told_what_to_take():
     with pytest.raises(xc.errors.SolverError) as told:
         la.linear_solve(a, b, la.GMRES(restart=24, rtol=1e-30))
     assert "restart" not in str(told.value)
+
+
+@pytest.mark.parametrize("solver", [la.CG, la.MINRES, la.GMRES, la.BiCGStab])
+def test_nothing_on_the_right_has_a_known_solution(solver):
+    """From any start: a tolerance relative to b asks for 0, which steps would not reach."""
+    a = np.random.default_rng(0).random((10, 10))
+    a = la.Matrix(xnp.asarray(a @ a.T + 10 * np.eye(10)), symmetric=True, positive=True)
+    b = xnp.asarray(np.stack([np.zeros(10), np.ones(10)], 1))
+    found = la.linear_solve(a, b, solver(rtol=1e-10), x0=xnp.ones((10, 2)), report=True)
+    assert not np.any(np.asarray(found.value)[:, 0]) and not np.any(found.status)
+    np.testing.assert_allclose(a @ found.value[:, 1], b[:, 1], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "setting", [{"rtol": "small"}, {"rtol": None}, {"atol": "legacy"}, {"max_steps": "all"}]
+)
+def test_settings_that_are_no_numbers(setting):
+    with pytest.raises(ValueError, match=f"CG's {list(setting)[0]} must be"):
+        la.linear_solve(xnp.eye(3), xnp.ones(3), la.CG(**setting))
+    for wrong in ({"rtol": -1.0}, {"max_steps": -1}, {"ncv": "5"}):
+        with pytest.raises(ValueError, match=f"{list(wrong)[0]} must be"):
+            la.eigsh(xnp.eye(3), 1, **wrong)
+
+
+def test_operators_have_scipys_methods():
+    a = np.random.default_rng(0).standard_normal((3, 2)) * (1 + 2j)
+    ours, theirs = la.as_operator(xnp.asarray(a)), scipy.sparse.linalg.aslinearoperator(a)
+    x, y = np.arange(2.0), np.arange(3.0)
+    for name, v in (
+        ("matvec", x),
+        ("matvec", x[:, None]),
+        ("rmatvec", y),
+        ("matmat", np.eye(2)),
+        ("rmatmat", np.eye(3)),
+        ("dot", x),
+    ):
+        np.testing.assert_allclose(
+            getattr(ours, name)(xnp.asarray(v)), getattr(theirs, name)(v), rtol=1e-6
+        )

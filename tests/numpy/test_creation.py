@@ -343,3 +343,40 @@ def test_default_bits():
         assert xnp.zeros(1).dtype == np.float64 and xnp.arange(2).dtype == np.int64
         assert xnp.int_ == np.int64 and xnp.asarray([1.5]).dtype == np.float64
         assert xnp.linspace(0, 1, 3).dtype == np.float64 and (xnp.arange(2) / 2).dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    "items", [[2**63 + 1, 1], [[2**64 - 1, 0], [2**53 + 1, 3]], [1.5, 2**62 + 1]]
+)
+def test_ints_of_lists_keep_their_digits(items):
+    """Such ints have no integer dtype in common, in NumPy's eyes: a float that would round them."""
+    np.testing.assert_array_equal(
+        xnp.asarray(items, "uint64"), np.asarray(items, "uint64"), strict=True
+    )
+
+
+@pytest.mark.parametrize("items", [[2**63, 1], [2**63, -1], [300, 2**64 - 1]])
+@pytest.mark.parametrize("dtype", ["int64", "int8"])
+def test_ints_out_of_range_are_refused_beside_others(items, dtype):
+    with pytest.raises(OverflowError):
+        xnp.asarray(items, dtype)
+
+
+def test_ints_of_more_than_64_bits():
+    for dtype in ("float64", "float32", "complex128", "bool"):
+        np.testing.assert_array_equal(
+            xnp.asarray([2**64, -(2**70), 0], dtype), np.asarray([2**64, -(2**70), 0], dtype), strict=True
+        )  # fmt: skip
+    with pytest.raises(OverflowError, match="64 bits"):
+        xnp.asarray([2**64, 1])
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32", "complex128", "int64", "uint8", "bool"])
+@pytest.mark.parametrize("other", [2, 2.5, True, np.float32(3), np.float64(4)])
+def test_lists_of_numbers_of_numpy(kind, other):
+    """A np.float64 is a Python float too, and has a dtype of its own: that of the arrays stacked."""
+    one = np.dtype(kind).type(1)
+    for items in ([one], [one, other], (other, one), [[one, other], [other, one]]):
+        got, flat = xnp.asarray(items), np.asarray(items, complex).ravel()
+        assert got.dtype == xnp.result_type(*[xnp.asarray(x) for x in (one, other)][: flat.size])
+        np.testing.assert_array_equal(np.asarray(got).ravel(), flat)

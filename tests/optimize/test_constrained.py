@@ -162,3 +162,16 @@ def test_large_multipliers_of_scaled_constraints_are_no_cusp(scale):
     assert found.success, found.message
     np.testing.assert_allclose(found.x, [1, 1], rtol=1e-6)
     np.testing.assert_allclose(found.certificate.multipliers[1], 1 / scale, rtol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["sqp", "augmented-lagrangian"])
+@pytest.mark.parametrize("start", [(1.0, 2.0, 3.0), (1.0, 1.0, 1.0), (5.0, 7.0, 3.0)])
+def test_bounds_that_are_equal(method, start):
+    """A variable that is held: two inequalities with one gradient, which no multipliers tell apart."""
+    held = xo.Constraints(ineq=lambda x: 40 - x @ x)
+    f = lambda x: 100 * ((x[1:] - x[:-1] ** 2) ** 2).sum() + ((1 - x[:-1]) ** 2).sum()  # noqa: E731
+    bounds = ([0.0, 2.0, 0.0], [10.0, 2.0, 10.0])
+    found = xo.minimize_constrained(f, xnp.asarray(start), (), held, method, bounds=bounds)
+    want = np.roots([400, 0, 2 - 800, -2]).max()  # of the first variable alone
+    assert found.status == 0 and float(found.x[1]) == 2.0
+    np.testing.assert_allclose(found.x, [want, 2.0, 4.0], rtol=1e-3)

@@ -88,7 +88,11 @@ def test_matrices_of_scipys_keep_their_dtype(form):
 MISTAKES = {
     "A.values": lambda a: a.data,
     "A.pattern": lambda a: a.indptr,
-    "A.map": lambda a: a.sqrt(),
+    "A.todense": lambda a: a.argmax(),
+    "A.shape": lambda a: len(a),
+    "tuple of different ones": lambda a: a.sum((0, 0)),
+    "one of SciPy's": lambda a: sparse.hstack([a, a], format="column"),
+    "zeros stay 0": lambda a: a.maximum(1.0),
     "immutable": lambda a: a.__setitem__((0, 0), 1.0),
     "do not broadcast": lambda a: a[[0, 1], [0, 1, 2]],
     "an integer": lambda a: a.diagonal(1.5),
@@ -127,3 +131,90 @@ def test_jacobians_of_functions_with_rules_backward_only():
     np.testing.assert_allclose(found.todense(), np.diag(2 * np.cos(x)), rtol=1e-6)
     with pytest.raises(TypeError, match="forward-mode"):
         sparse.jacobian(f, mode="fwd")(x)
+
+
+E = D * (np.arange(6) > 2)
+NAMED = {
+    "copies": lambda a: [a.copy(), a.astype(float, copy=False), a.conj(copy=False), a.transpose((1, 0))],
+    "formats": lambda a: [a.asformat("csc"), a.tobsr((2, 3)), a.todia(), a.asformat("dia"), a.asformat(None)],
+    "counts": lambda a: [a.count_nonzero(), a.count_nonzero(axis=1), *a.nonzero(),],
+    "functions": lambda a: [a.sin(), a.expm1(), a.sign(), a.floor(), abs(a).sqrt(), round(a / 3, 1), a.rad2deg()],
+    "powers": lambda a: [a.power(2), a.power(np.int64(3)), abs(a).power(0.5)],
+    "extrema": lambda a: [a.maximum(a.T), a.minimum(0), a.maximum(-1), a.minimum(2)],
+    "totals": lambda a: [
+        a.sum((0, 1)), a.sum((1,)), a.sum(-2), a.sum(0, dtype="float32"), a.sum(dtype="complex128"),
+        a.mean((0, 1)), a.mean(1, dtype="float32"), a.max((0, 1)), a.min((0,)), a.trace(2),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", NAMED)
+@pytest.mark.parametrize("d", [D, E, np.zeros((6, 6))], ids=["full", "half", "zeros"])
+def test_methods_of_scipys(what, d):
+    for ours, theirs in zip(
+        NAMED[what](sparse.csr_array(d)), NAMED[what](sp.csr_array(d)), strict=True
+    ):
+        np.testing.assert_allclose(dense(ours), dense(theirs), rtol=1e-6)
+        assert what != "totals" or dense(ours).dtype == dense(theirs).dtype
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_kinds_have_methods_of_scipys(kind):
+    a = KINDS[kind](D)
+    assert a.copy() is a and a.format == {"Sparse": "csr", "Bsr": "bsr", "Dia": "dia"}[kind]
+    for what in ("functions", "powers", "totals"):
+        for ours, theirs in zip(NAMED[what](a), NAMED[what](S), strict=True):
+            np.testing.assert_allclose(dense(ours), dense(theirs), rtol=1e-6)
+
+
+def test_matrices_are_made_with_scipys_arguments():
+    a, key = sparse.csr_array(D, copy=True), xc.random.key(0)
+    for ours, theirs in (
+        (sparse.eye_array(3, format="csc"), sp.eye_array(3)),
+        (sparse.identity(3, "int32", "csr"), sp.identity(3, "int32")),
+        (sparse.diags_array([1.0, 2.0], offsets=[0, 1], shape=(3, 3), format="dia"),
+         sp.diags_array([1.0, 2.0], offsets=[0, 1], shape=(3, 3))),
+        (sparse.hstack([a, a], "csr", "float32"), sp.hstack([S, S])),
+        (sparse.vstack([a, a], format="coo"), sp.vstack([S, S])),
+        (sparse.block_diag((a, a), dtype="complex64"), sp.block_diag((S, S))),
+        (sparse.block_array([[a, None], [None, a]], format="lil"), sp.block_array([[S, None], [None, S]])),
+        (sparse.kron(a, a, "csr"), sp.kron(S, S)), (sparse.kronsum(A=a, B=a), sp.kronsum(S, S)),
+        (sparse.tril(A=a, k=1, format="csr"), sp.tril(S, 1)), (sparse.triu(a, -1, "csc"), sp.triu(S, -1)),
+    ):  # fmt: skip
+        np.testing.assert_allclose(dense(ours), theirs.toarray(), rtol=1e-6)
+    assert sparse.random_array(key, (4, 4), density=0.5, format="csr").nnz == 8
+
+
+def test_a_cast_to_the_same_dtype_keeps_what_is_known():
+    a = sparse.eye_array(3).replace(symmetric=True, positive=True)
+    assert a.astype("float32").positive and not a.astype("float64").positive
+
+
+@pytest.mark.parametrize("kind", ["dense", *KINDS])
+def test_integers_of_64_bits_are_solved_in_64(kind):
+    """Those above 2^24 have no place in 32 bits: as numpy.linalg does it, and by SciPy's names."""
+    from xcore.scipy.sparse import linalg as sl
+
+    d = (
+        np.diag([2**25 + 1, 2**26 + 1, 3, 5, 7, 9])
+        + np.eye(6, k=1, dtype=int)
+        + np.eye(6, k=-1, dtype=int)
+    )
+    a, b = KINDS.get(kind, np.asarray)(d), np.arange(6)
+    for x in (
+        sl.cg(a, b, rtol=1e-13)[0],
+        sl.gmres(a, b, rtol=1e-13)[0],
+        xc.linalg.lsmr(a, b, rtol=1e-13),
+    ):
+        np.testing.assert_allclose(x, np.linalg.solve(d, b), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(sl.eigsh(a, 1)[0], np.linalg.eigvalsh(d)[-1:], rtol=1e-14)
+    np.testing.assert_allclose(sl.svds(a, 1)[1], np.linalg.eigvalsh(d)[-1:], rtol=1e-14)
+    if kind != "dense":
+        for x in (
+            sparse.solve(a, b),
+            sparse.factorise(a, kind="qr").solve(b),
+            sl.spsolve(a, sparse.csr_array(b[:, None]))[:, 0],
+        ):
+            np.testing.assert_allclose(x, np.linalg.solve(d, b), rtol=1e-12, atol=1e-15)
+        x = sparse.solve_triangular(sparse.tril(a), b)
+        np.testing.assert_allclose(x, np.linalg.solve(np.tril(d), b), rtol=1e-12)

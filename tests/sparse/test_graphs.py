@@ -68,3 +68,27 @@ def test_arguments():
         sparse.dijkstra(np.array([[0.0, -1.0], [0.0, 0.0]]))
     with pytest.raises(ValueError):
         sparse.connected_components(np.eye(3), connection="loose")
+
+
+@pytest.mark.parametrize("normed", [False, True])
+@pytest.mark.parametrize(
+    "options",
+    [{"use_out_degree": True}, {"symmetrized": True}, {"dtype": "float32", "copy": True}],
+)
+def test_options_of_laplacian(options, normed):
+    a = np.abs(np.random.default_rng(2).integers(-2, 3, (5, 5))) * 1.0
+    want = theirs.laplacian(a, normed, True, **options)
+    ours = sparse.laplacian(sparse.csr_array(a), normed, True, **options)
+    assert ours[0].dtype == want[0].dtype
+    np.testing.assert_allclose(ours[0].todense(), want[0], rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(ours[1], want[1], rtol=1e-6)
+    with pytest.raises(ValueError, match="form"):
+        sparse.laplacian(a, form="function")
+
+
+def test_nearest_of_several_starts():
+    a = sparse.coo_array(([1.0, 2.0, 9.0, 4.0], ([0, 1, 0, 3], [1, 2, 2, 2])), shape=(4, 4))
+    want = theirs.dijkstra(a.to_scipy(), indices=[0, 3], return_predecessors=True, min_only=True)
+    ours = sparse.dijkstra(a, indices=[0, 3], return_predecessors=True, min_only=True)
+    for x, y in zip(ours, want, strict=True):
+        np.testing.assert_array_equal(x, y)

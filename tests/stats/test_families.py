@@ -191,3 +191,36 @@ def test_parameters_without_sense_give_nan():
     assert np.isnan(stats.multinomial.logpmf(np.array([1, 2]), np.array([-3, 2.5]), half)).all()
     assert np.isnan(stats.dirichlet.pdf(half, np.array([1.0, -1.0])))
     assert np.isnan(stats.multivariate_normal.pdf(np.zeros(2), np.zeros(2), -np.eye(2)))
+
+
+@pytest.mark.parametrize(
+    "name, parameters",
+    [("norm", (1.0, 2.0)), ("gamma", (2.5, 0.0, 3.0)), ("binom", (9, 0.3)), ("poisson", (4.0, 1))],
+)
+def test_distributions_with_their_parameters(name, parameters):
+    family, theirs = getattr(stats, name), getattr(scipy.stats, name)
+    mine, other = family(*parameters), theirs(*parameters)
+    density = "pmf" if family.discrete else "pdf"
+    x = np.array([1.0, 3.0, 6.0])
+    for which, at in (
+        (density, x),
+        ("cdf", x),
+        ("sf", x),
+        ("ppf", x / 9),
+        ("median", None),
+        ("interval", 0.9),
+    ):
+        args = [] if at is None else [at]
+        got, want = getattr(mine, which)(*args), getattr(other, which)(*args)
+        np.testing.assert_allclose(got, want, rtol=1e-5)
+        np.testing.assert_array_equal(got, getattr(family, which)(*args, *parameters))
+    assert name in repr(mine)
+
+
+def test_distributions_say_which_parameters_they_take():
+    with pytest.raises(TypeError, match="stats.norm.*'mu'.*loc=0, scale=1"):
+        stats.norm(mu=1.0)
+    with pytest.raises(TypeError, match="'a'"):
+        stats.gamma()
+    with pytest.raises(AttributeError, match="no 'rvs'"):
+        stats.norm(1.0).rvs()

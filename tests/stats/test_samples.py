@@ -57,7 +57,19 @@ def test_mode_and_sem():
         np.testing.assert_allclose(stats.sem(x, axis=axis), scipy.stats.sem(x, axis=axis))
     x[2, 3] = np.nan
     expected = scipy.stats.sem(x, nan_policy="omit")
-    np.testing.assert_allclose(stats.sem(x, nan_policy="omit"), expected)
+    np.testing.assert_allclose(stats.sem(x, nan_policy="omit"), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("policy", ["propagate", "omit"])
+@pytest.mark.filterwarnings("ignore::scipy.stats._axis_nan_policy.SmallSampleWarning")
+def test_mode_of_lines_with_nan(policy):
+    """NaNs are one value, though none is equal to another."""
+    x = RNG.integers(0, 3, (6, 9)) * 1.0
+    x[RNG.random(x.shape) < 0.5], x[0], x[1, 1:] = np.nan, np.nan, np.nan
+    for axis in (0, 1, None):
+        got, want = (f(x, axis=axis, nan_policy=policy) for f in (stats.mode, scipy.stats.mode))
+        np.testing.assert_array_equal(got.mode, want.mode)
+        np.testing.assert_array_equal(got.count, want.count)
 
 
 @pytest.mark.parametrize("d", [1, 2])

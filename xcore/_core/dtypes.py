@@ -250,6 +250,16 @@ def to_inexact(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return float64 if dtype.itemsize == 8 else float32
 
 
+def to_solve(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype in which equations are solved: that of ``sin``, of 32 bits at least.
+
+    >>> to_solve(int64), to_solve(float16)
+    (dtype('float64'), dtype('float32'))
+    """
+    dtype = to_inexact(dtype)
+    return float32 if dtype.itemsize < 4 else dtype
+
+
 def to_real(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype of the real part.
 

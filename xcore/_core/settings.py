@@ -21,5 +21,6 @@ def require(wanted: str, who: str, **given: Any) -> None:
     """An error for settings that are not what is wanted, a row of ``_WANTED``. None and traced values pass."""
     for name, value in given.items():
         known = isinstance(value, (int, float, np.number, np.ndarray)) or type(value) is Array
-        if known and not np.all(_WANTED[wanted](np.asarray(value))):  # NaN is not
+        words = isinstance(value, str)
+        if words or (known and not np.all(_WANTED[wanted](np.asarray(value)))):  # NaN is not
             raise errors.bad_argument(who, name, value, wanted)

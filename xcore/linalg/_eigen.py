@@ -94,7 +94,7 @@ def lanczos(a: ArrayLike | LinearOperator, x0: ArrayLike, ncv: int) -> tuple[Arr
         raise errors.shape_mismatch("linalg.lanczos", f"need x0 of shape ({n},)", x0=start)
     if not 0 < ncv <= n:
         raise errors.bad_argument("linalg.lanczos", "ncv", ncv, f"a number from 1 to {n}")
-    start = start if dtypes.is_inexact(start.dtype) else start.astype(np.float32)
+    start = start.astype(dtypes.to_inexact(start.dtype))
     start = in_dtype_of_products(a, start)
     dtype = typeof(start).dtype
     real = dtypes.to_real(dtype)
@@ -208,6 +208,8 @@ def eigsh(
     """
     who = "linalg.eigsh"
     one_of(who, "which", which, tuple(WHICH))
+    require("0 or more", who, rtol=rtol)
+    require("1 or more", who, max_steps=max_steps, ncv=ncv)
     a = _square(who, a)
     n, shifted = a.shape[0], sigma is not None or inverse is not None
     _check_count(who, k, n)
@@ -286,7 +288,7 @@ def _start(who: str, a, x0):
     start = _irregular((n,), _dtype_of(a)) if x0 is None else xnp.asarray(x0)
     if start.shape != (n,):
         raise errors.shape_mismatch(who, f"need x0 of shape ({n},)", x0=start)
-    start = start if dtypes.is_inexact(start.dtype) else start.astype(np.float32)
+    start = start.astype(dtypes.to_inexact(start.dtype))
     start = ops.stop_gradient(in_dtype_of_products(a, start))
     return xnp.where(xnp.any(start != 0), start, _irregular((n,), typeof(start).dtype))
 

@@ -60,6 +60,8 @@ class Krylov:
             f"{type(self).__name__}'s {n}": getattr(self, n) for n in ("rtol", "atol", "max_steps")
         }
         require("0 or more", who, **own)
+        for name in [n for n, x in own.items() if x is None and not n.endswith("max_steps")]:
+            raise errors.bad_argument(who, name, None, "0 or more")
 
     def usable(self):
         """Whether settings that may be traced make sense."""

@@ -77,7 +77,7 @@ def linear_solve(
     """
     who = "linalg.linear_solve"
     a, b = as_operator(a), xnp.asarray(b)
-    b = b if dtypes.is_inexact(b.dtype) else b.astype(np.float32)
+    b = b.astype(dtypes.to_inexact(b.dtype))
     if a.shape[0] != a.shape[1] or b.ndim not in (1, 2) or b.shape[0] != a.shape[0]:
         raise errors.shape_mismatch(
             who, f"need b (n,) or (n, k) for a square a, given {a.shape}", b=b

@@ -268,7 +268,7 @@ def lsmr(
     """
     who = "linalg.lsmr"
     a, b = as_operator(a), xnp.asarray(b)
-    b = b if dtypes.is_inexact(b.dtype) else b.astype(np.float32)
+    b = b.astype(dtypes.to_inexact(b.dtype))
     _check(who, a, b)
     require("0 or more", who, rtol=rtol, max_steps=max_steps)
     m, n = a.shape
@@ -370,7 +370,7 @@ def expm_multiply(
             who, f"need b (n,) or (n, k) for a square a, given {a.shape}", b=b
         )
     columns = b[:, None] if b.ndim == 1 else b
-    columns = columns if dtypes.is_inexact(columns.dtype) else columns.astype(np.float32)
+    columns = columns.astype(dtypes.to_inexact(columns.dtype))
     columns = in_dtype_of_products(a, columns)
     if dtypes.is_complex(xnp.asarray(t).dtype):
         columns = columns.astype(dtypes.to_complex(typeof(columns).dtype))

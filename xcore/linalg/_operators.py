@@ -60,6 +60,22 @@ class LinearOperator:
         """The transposed operator (without conjugation)."""
         return Conjugated(self) if self.symmetric else Transposed(self)
 
+    # SciPy's names
+
+    def matvec(self, x: ArrayLike) -> Array:
+        """The product with a vector, or with a column; SciPy's name."""
+        return self @ x
+
+    def rmatvec(self, x: ArrayLike) -> Array:
+        """The product of the conjugate transpose with a vector or a column; SciPy's name."""
+        return xnp.conj(self.T @ xnp.conj(xnp.asarray(x)))
+
+    rmatmat = rmatvec
+
+    def dot(self, other: Any) -> Any:
+        """``self @ other``; SciPy's name."""
+        return self @ other
+
     def as_matrix(self, dtype: DTypeLike | None = None) -> Array:
         """All of its elements, from the products with the unit vectors."""
         return self.matmat(xnp.eye(self.shape[1], dtype=dtype))
@@ -497,23 +513,25 @@ _adjoint_product = jit(lambda a, x: xnp.conj(a.T @ xnp.conj(x)))
 def as_operator(a: Any) -> LinearOperator:
     """An operator as it is; a matrix as a ``Matrix``, one of SciPy's sparse ones as an ``xcore.sparse.Sparse``.
 
+    Of integers a matrix of floats is made, of those of 64 bits in 64.
+
     A ``LinearOperator`` of SciPy's is called on the host; ``to_scipy`` leads the other way.
 
     >>> import xcore.numpy as xnp
     >>> as_operator(xnp.ones((2, 3))).shape
     (2, 3)
     """
-    if isinstance(a, LinearOperator):
-        return a
     if is_of_scipy(a):
         return OnHost(a)
     if type(a).__module__.startswith("scipy.sparse") and hasattr(a, "tocsr"):
         a = importlib.import_module(SPARSE).from_scipy(a)
-        return a if dtypes.is_inexact(a.dtype) else a.astype(np.float32)
+    if isinstance(a, LinearOperator):
+        kind = getattr(a, "dtype", np.dtype("float32")) if hasattr(a, "astype") else None
+        return a if kind is None or dtypes.is_inexact(kind) else a.astype(dtypes.to_inexact(kind))  # pyright: ignore
     a = xnp.asarray(a)
     if a.ndim != 2:
         raise errors.shape_mismatch("linalg.as_operator", "need a matrix or a LinearOperator", a=a)
-    return Matrix(a if dtypes.is_inexact(a.dtype) else a.astype(np.float32))
+    return Matrix(a.astype(dtypes.to_inexact(a.dtype)))
 
 
 def jacobian_operator(f: Callable[[Array], Array], x: ArrayLike) -> LinearOperator:

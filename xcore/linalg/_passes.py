@@ -186,7 +186,9 @@ def solve_one(solver, mv, precondition, x0, b, arrays=(), history=False, progres
     arrays, b = (*arrays, b), b / unit
     passes = _Passes(mv, precondition, solver, b, unit, arrays, wide, limit, progress)
     real = dtypes.to_real(typeof(b).dtype)
-    start = xnp.zeros_like(b) if x0 is None else x0 / unit
+    start = xnp.zeros_like(b)
+    if x0 is not None:  # for b = 0 the solution is known, and no residual but 0 would be small
+        start = xnp.where(xnp.any(b != 0), x0 / unit, start)
     state = {
         "x": start, "r": b if x0 is None else b - mv(start),
         "size": xnp.full((), np.inf, real), "steps": xnp.full((), -1, np.int32),  # none as yet

@@ -123,7 +123,8 @@ def _from_list(items, dtype):
         return _from_numbers(items, dtype)
     leaves = list(_leaves(items))
     if dtype is None:
-        values = [x if isinstance(x, (Value, *SCALARS)) else _converted(x, None) for x in leaves]
+        plain = lambda x: isinstance(x, (Value, *SCALARS)) and not isinstance(x, np.generic)  # noqa: E731
+        values = [x if plain(x) else _converted(x, None) for x in leaves]
         dtype = result_dtype("numpy.asarray", *values)[0]
     if any(isinstance(x, Value) and type(x) is not Array for x in leaves):
         return _stacked(items, dtype)
@@ -174,17 +175,33 @@ def _from_numbers(items, dtype):
         )
     except ValueError:
         raise _ragged(items) from None
-    if host.dtype == object:
-        raise OverflowError(
-            f"xcore.numpy.asarray: an int in {errors.describe(items)} does not fit in 64 bits."
-        )
+    if host.dtype == object:  # an int of more than 64 bits
+        host = host != 0 if dtype == bool else _as_floats(items, dtype)
     if dtype is None:
         return from_numpy(host.astype(_default_for(host), copy=False))
     if host.dtype.kind == "c" and not (dtypes.is_complex(dtype) or dtype == bool):
         raise errors.dtype_not_allowed("numpy.asarray", dtype, "complex (for complex numbers)")
-    if host.dtype.kind in "iu" and dtype.kind in "iu":
-        host = np.array(items, dtype)  # complains about numbers out of range, as NumPy does
+    if dtype.kind in "iu" and (host.dtype.kind in "iu" or int in leaf_classes([items])):
+        host = _as_ints(items, dtype, host)
     return from_numpy(cast_on_host(host, dtype))
+
+
+def _as_floats(items, dtype) -> np.ndarray:
+    if dtype is None or not dtypes.is_inexact(dtype):
+        raise OverflowError(
+            f"xcore.numpy.asarray: an int in {errors.describe(items)} does not fit in 64 bits."
+        )
+    return np.array(items, np.complex128 if dtypes.is_complex(dtype) else np.float64)
+
+
+def _as_ints(items, dtype, host: np.ndarray) -> np.ndarray:
+    """Each by itself, as what ints have in common may be a float that rounds them; complains of those out of range."""
+    try:
+        return np.array(items, dtype)
+    except (OverflowError, ValueError):  # of floats infinities and NaN too, which are cast
+        if float in leaf_classes([items]):
+            return host
+        raise
 
 
 def _default_for(host: np.ndarray):

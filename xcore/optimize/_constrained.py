@@ -17,6 +17,7 @@ from .. import numpy as xnp
 from .._control.jit import eval_shape
 from .._core import tree
 from .._core.struct import static, struct
+from .._core.trace import Tracer
 from .._core.types import typeof
 from .._core.typing import PyTree
 from .._iterate import checkpoints
@@ -25,7 +26,7 @@ from .._transforms.api import linearize, vjp
 from .._transforms.map import vmap
 from ._bounds import box_of
 from ._constrained_rounds import rounds
-from ._constraints import constraints_of
+from ._constraints import Constraints, all_of, constraints_of
 from ._given import canonical
 from ._implicit import differentiable
 from ._packed import loop
@@ -48,9 +49,20 @@ class Constrained(Objective):
                 f"xcore.{who}: no method keeps bounds between its steps when there are constraints; "
                 "leave keep_feasible out."
             )
-        lower, upper = box_of(who, flat, bounds)
-        self.bounds = lower, upper
-        self.has_bounds = bounds is not None
+        self.bounds = box_of(who, flat, bounds)
+        self.has_bounds, self.held = bounds is not None, lambda x: x
+        if self.has_bounds and not any(isinstance(side, Tracer) for side in self.bounds):
+            self._fix(*map(np.asarray, self.bounds))
+
+    def _fix(self, lower, upper):
+        """Known bounds that are equal become equations: as inequalities they would both be active, with one gradient."""
+        same = lower == upper
+        if not same.any():
+            return
+        fixed = Constraints(eq=lambda x: self.flat.join(x)[same] - lower[same])
+        self.constraints = all_of([self.constraints, fixed])
+        self.bounds = xnp.where(same, -np.inf, lower), xnp.where(same, np.inf, upper)
+        self.held = lambda x: xnp.where(same, lower, x)
 
     def _vector(self, f, x):
         if f is None:
@@ -449,7 +461,7 @@ def minimize_constrained(
         on from there. Not inside of ``jit``, ``grad`` and ``vmap``; that the problem is the same is up to you.
 
     The certificate has the residuals and the multipliers (of equations, of inequalities followed by
-    those of lower and upper bounds). Of up to 64 variables the Lagrangian's Hessian along active constraints
+    those of lower and upper bounds; bounds that are equal are equations, the last ones). Of up to 64 variables the Lagrangian's Hessian along active constraints
     tells saddles and maxima, whose status is ``saddle``.
 
     >>> import xcore.optimize as xo, xcore.numpy as xnp
@@ -491,11 +503,12 @@ def minimize_constrained(
     def run(z):
         return solve(z[:n])
 
-    start = xnp.concatenate([flat.start, xnp.zeros(me + mi, flat.dtype)])
+    start = xnp.concatenate([problem.held(flat.start), xnp.zeros(me + mi, flat.dtype)])
     z, aux = differentiable(
         equation, lambda z: problem.value(parts(z)[0]), run, start, problem, checkpoint
     )
-    return _judged(problem, flat, *parts(z), aux)
+    x, y, lam = parts(z)
+    return _judged(problem, flat, problem.held(x), y, lam, aux)
 
 
 def _judged(problem, flat, x, y, lam, aux) -> Result:

@@ -41,7 +41,7 @@ def constraints_of(who: str, flat, given) -> Constraints:
     if isinstance(given, dict) and given.keys() <= {"eq", "ineq"}:
         return Constraints(**given)
     several = given if isinstance(given, (list, tuple)) else [given]
-    return _all_of([_one(who, flat, c) for c in several])
+    return all_of([_one(who, flat, c) for c in several])
 
 
 def any_given(constraints) -> bool:
@@ -51,7 +51,7 @@ def any_given(constraints) -> bool:
     )
 
 
-def _all_of(parts) -> Constraints:
+def all_of(parts) -> Constraints:
     def together(functions):
         functions = [f for f in functions if f is not None]
         return (lambda x: [f(x) for f in functions]) if functions else None

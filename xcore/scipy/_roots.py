@@ -70,7 +70,7 @@ def root(
     )
     return Found(
         message=words(found.status), success=found.status == 0, status=found.status, x=found.x, fun=found.fun,
-        nfev=found.nfev, njev=found.njev, nit=found.nit,
+        nfev=found.nfev, njev=found.njev, nit=found.nit, method=method,
     )  # fmt: skip
 
 

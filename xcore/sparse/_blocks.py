@@ -61,6 +61,8 @@ class Bsr(LinearOperator):
     symmetric: bool = static(default=False)
     positive: bool = static(default=False)
 
+    format = "bsr"
+
     def __post_init__(self) -> None:
         if not isinstance(self.pattern, Pattern):
             need = "a Pattern of blocks; sparse.bsr_array makes both"

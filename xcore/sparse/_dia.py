@@ -46,6 +46,8 @@ class Dia(LinearOperator):
     symmetric: bool = static(default=False)
     positive: bool = static(default=False)
 
+    format = "dia"
+
     def __post_init__(self) -> None:
         offsets = tuple(operator.index(k) for k in self.offsets)
         shape = tuple(xnp.shape(self.bands))

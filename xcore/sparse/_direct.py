@@ -327,8 +327,7 @@ def factorise(a: Sparse, kind: str = "lu", **options: Any) -> Any:
     a = coo_array(a) if kind == "qr" else _square(who, a)
     if kind in KINDS:
         return Factors(a, kind, tuple(sorted(options.items())))
-    wide = dtypes.is_inexact(a.dtype) and a.dtype.itemsize >= 4
-    a = a if wide else a.astype(np.float32)
+    a = a.astype(dtypes.to_solve(a.dtype))
     if kind in ("cholesky", "ldl", "ic0"):
         _check_hermitian(who, kind, a)
     if kind == "cholesky":

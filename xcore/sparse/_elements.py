@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from typing import Any
 
 from .. import numpy as xnp
 from .._core.package import Elsewhere, by_name
 from ..linalg import LinearOperator
 from ._matrix import Sparse
+from ._named import ELEMENTWISE, Named
 from ._pattern import is_scipys
 
 _OF_ELEMENTS = (
     "__abs__ __pow__ __getitem__ __setitem__ __bool__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ sum mean max min trace "
-    "real imag map conj multiply dot eliminate_zeros at to_scipy transpose conjugate tocsr tocsc tocoo sum_duplicates"
-).split()
+    "real imag map conj multiply dot eliminate_zeros at to_scipy transpose conjugate tocsr tocsc tocoo sum_duplicates "
+    "sorted_indices sort_indices asformat tobsr todia nonzero count_nonzero power maximum minimum "
+    "__round__ __len__"
+).split() + ELEMENTWISE
 
 
 def by_elements(cls: Any) -> Any:
     """A class of matrices stored otherwise, with all of ``Sparse`` that it has not itself: as those do it."""
 
     def through(name: str) -> Any:
-        f = vars(Sparse)[name]
+        f = inspect.getattr_static(Sparse, name)
         if isinstance(f, property):
             return property(lambda self: getattr(self.to_sparse(), name), doc=f.__doc__)
         return functools.wraps(f)(
             lambda self, *args, **kwargs: f(self.to_sparse(), *args, **kwargs)
         )
 
+    cls.copy = Named.copy
     for name in _OF_ELEMENTS:
         if name not in vars(cls):
             setattr(cls, name, through(name))
@@ -47,16 +52,10 @@ def is_number(x: Any) -> bool:
 _ELSEWHERE = {
     "data": "The elements are A.values.",
     "indices indptr row col coords": "The places are those of A.pattern: rows, columns, indptr.",
-    "format tolil todok tobsr todia asformat":
-        "There is one format; sparse.Dia.of(A), sparse.bsr_array(A) are others.",
-    "copy sort_indices sorted_indices": "Matrices do not change, and elements are in order: leave it out.",
-    "nonzero count_nonzero argmax argmin": "Take A.eliminate_zeros(), with nnz, values and pattern, or A.todense().",
+    "tolil todok": "There is one format, which does not change: A.at[i, j].set(values), or coo_array of all elements.",
+    "argmax argmin nanmax nanmin": "Take A.eliminate_zeros(), with values and pattern, or A.todense().",
     "setdiag resize prune": "Matrices do not change: A.at[i, j].set(values), or a new one of other values.",
-    "reshape": "Take A.todense().reshape(...), or coo_array of new rows and columns.",
-    "power": "Take A ** n.",
-    "maximum minimum": "Take A.todense(), or A.map(f) where f(0) is 0.",
-    "sqrt sin tan sinh tanh arcsin arcsinh arctan arctanh expm1 log1p sign floor ceil rint trunc deg2rad rad2deg":
-        "Take A.map(f) with a function of xcore.numpy that leaves zeros 0.",
+    "reshape ravel": "Take A.todense().reshape(...), or coo_array of new rows and columns.",
 }  # fmt: skip
 for _name, _why in by_name(_ELSEWHERE).items():
     setattr(Sparse, _name, Elsewhere(_name, _why))

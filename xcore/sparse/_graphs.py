@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import errors
+from .._core import dtypes, errors
 from .._core.array import Array
+from .._core.typing import DTypeLike
 from ._making import coo_array, diags_array, from_scipy
 from ._matrix import Sparse
 
@@ -48,23 +49,34 @@ def connected_components(
     return (count, xnp.asarray(labels)) if return_labels else count
 
 
-def laplacian(csgraph: Any, normed: bool = False, return_diag: bool = False) -> Any:
+def laplacian(
+    csgraph: Any, normed: bool = False, return_diag: bool = False, use_out_degree: bool = False, *,
+    copy: bool = True, form: str = "array", dtype: DTypeLike | None = None, symmetrized: bool = False,
+) -> Any:  # fmt: skip
     """D - A of a graph with the weights A, D the sums of the columns; the diagonal of A does not count. Traced.
 
     Args:
       csgraph: square matrix.
       normed: divide by the roots of D from both sides.
       return_diag: return D too (its root with ``normed``).
+      use_out_degree: D is the sums of the rows.
+      copy: of no effect.
+      form: "array", as ``xcore.linalg.as_operator`` of it is an operator.
+      dtype: of the result; that of the weights, floating, by default.
+      symmetrized: take A + Aᴴ for A.
 
     >>> from xcore import sparse
     >>> laplacian(sparse.coo_array(([2.0, 2.0], ([0, 1], [1, 0])))).todense()
     Array([[ 2., -2.],
            [-2.,  2.]], dtype=float32)
     """
-    a = _graph("sparse.laplacian", csgraph)
-    a = a.map(lambda v: v.astype(xnp.result_type(v, np.float32)))
+    who, a = "sparse.laplacian", _graph("sparse.laplacian", csgraph)
+    if form != "array":
+        raise errors.bad_argument(who, "form", form, "'array', which is an operator as well")
+    a = a.astype(dtypes.to_solve(a.dtype) if dtype is None else dtype)
+    a = a + a.H if symmetrized else a
     a = a._chosen(a.pattern.rows != a.pattern.columns)
-    d = a.T @ xnp.ones(a.shape[0], a.dtype)
+    d = a.sum(1 if use_out_degree else 0)
     if not normed:
         made = diags_array(d) - a
         return (made, d) if return_diag else made
@@ -75,11 +87,12 @@ def laplacian(csgraph: Any, normed: bool = False, return_diag: bool = False) -> 
     return (made, root) if return_diag else made
 
 
-def minimum_spanning_tree(csgraph: Any) -> Sparse:
+def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Sparse:
     """The edges of least weight that connect all vertices which are connected; those of weight 0 are not stored.
 
     Args:
       csgraph: square matrix of known weights, those of both directions of an edge the same or one of them stored.
+      overwrite: of no effect.
 
     >>> from xcore import sparse
     >>> a = sparse.coo_array(([1.0, 2.0, 3.0], ([0, 1, 0], [1, 2, 2])), shape=(3, 3))
@@ -94,7 +107,7 @@ def minimum_spanning_tree(csgraph: Any) -> Sparse:
 
 def dijkstra(
     csgraph: Any, directed: bool = True, indices: Any = None, return_predecessors: bool = False,
-    unweighted: bool = False, limit: float = np.inf,
+    unweighted: bool = False, limit: float = np.inf, min_only: bool = False,
 ) -> Any:  # fmt: skip
     """Lengths of shortest ways between vertices, infinite where there is none; weights are 0 or more.
 
@@ -105,6 +118,7 @@ def dijkstra(
       return_predecessors: also return the vertex before each on its way, -9999 where there is none.
       unweighted: count edges.
       limit: look no farther.
+      min_only: of ways from any of the indices only the shortest; with predecessors, where it begins as well.
 
     >>> from xcore import sparse
     >>> a = sparse.coo_array(([1.0, 2.0, 9.0], ([0, 1, 0], [1, 2, 2])), shape=(3, 3))
@@ -118,9 +132,8 @@ def dijkstra(
     if (weights < 0).any():
         raise errors.bad_argument("sparse.dijkstra", "csgraph", a, "of weights that are 0 or more")
     found = scipy.sparse.csgraph.dijkstra(
-        a.to_scipy(), directed, indices, return_predecessors, unweighted, limit
+        a.to_scipy(), directed, indices, return_predecessors, unweighted, limit, min_only
     )
-    lengths, before = found if return_predecessors else (found, None)
-    dtype = xnp.result_type(a.dtype, np.float32)
-    lengths: Array = xnp.asarray(lengths.astype(dtype))
-    return lengths if before is None else (lengths, xnp.asarray(before))
+    lengths, *others = found if return_predecessors else (found,)
+    lengths: Array = xnp.asarray(lengths.astype(dtypes.to_solve(a.dtype)))
+    return (lengths, *map(xnp.asarray, others)) if others else lengths

@@ -258,5 +258,4 @@ def _one(a: Any, who: str) -> Sparse:
     a = coo_array(a)
     if a.ndim != 2 or a.shape[0] != a.shape[1]:
         raise errors.shape_mismatch(who, "need a square matrix; vmap makes many", a=a)
-    wide = dtypes.is_inexact(a.dtype) and a.dtype.itemsize >= 4
-    return a if wide else a.astype(np.float32)
+    return a.astype(dtypes.to_solve(a.dtype))

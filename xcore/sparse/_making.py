@@ -14,6 +14,7 @@ from .._core import dtypes, errors
 from .._core.trace import Tracer
 from .._core.typing import ArrayLike, DTypeLike, Key
 from ._matrix import Sparse, over_batches
+from ._named import check_format
 from ._pattern import (
     Pattern,
     checked_shape,
@@ -77,7 +78,10 @@ def from_dense(a: ArrayLike, pattern: Pattern | None = None) -> Sparse:
 
 
 def coo_array(
-    arg: Any, shape: tuple[int, int] | None = None, dtype: DTypeLike | None = None
+    arg: Any,
+    shape: tuple[int, int] | None = None,
+    dtype: DTypeLike | None = None,
+    copy: bool = False,
 ) -> Sparse:
     """``coo_array((values, (rows, columns)), shape)``; a dense matrix, one of SciPy's, or a shape of zeros.
 
@@ -87,6 +91,7 @@ def coo_array(
       arg: what it is made from.
       shape: (rows, columns); by default just large enough.
       dtype: of the values.
+      copy: of no effect.
 
     >>> coo_array(([1.0, 2.0, 3.0], ([0, 1, 1], [1, 0, 0])), shape=(2, 2)).todense()
     Array([[0., 1.],
@@ -102,7 +107,10 @@ def coo_array(
 
 
 def csr_array(
-    arg: Any, shape: tuple[int, int] | None = None, dtype: DTypeLike | None = None
+    arg: Any,
+    shape: tuple[int, int] | None = None,
+    dtype: DTypeLike | None = None,
+    copy: bool = False,
 ) -> Sparse:
     """``csr_array((values, columns, row_pointers), shape)``, and what ``coo_array`` takes.
 
@@ -110,6 +118,7 @@ def csr_array(
       arg: what it is made from.
       shape: (rows, columns); by default just large enough.
       dtype: of the values.
+      copy: of no effect.
 
     >>> csr_array(([1.0, 2.0], [1, 0], [0, 1, 2])).todense()
     Array([[0., 1.],
@@ -133,7 +142,10 @@ def csr_array(
 
 
 def csc_array(
-    arg: Any, shape: tuple[int, int] | None = None, dtype: DTypeLike | None = None
+    arg: Any,
+    shape: tuple[int, int] | None = None,
+    dtype: DTypeLike | None = None,
+    copy: bool = False,
 ) -> Sparse:
     """``csc_array((values, rows, column_pointers), shape)``, and what ``coo_array`` takes.
 
@@ -141,6 +153,7 @@ def csc_array(
       arg: what it is made from.
       shape: (rows, columns); by default just large enough.
       dtype: of the values.
+      copy: of no effect.
 
     >>> csc_array(([1.0, 2.0], [1, 0], [0, 1, 2])).todense()
     Array([[0., 2.],
@@ -197,19 +210,22 @@ def _summed(who: str, values: Any, rows: Any, columns: Any, shape: Any) -> Spars
 
 
 def eye_array(
-    m: int, n: int | None = None, *, k: int = 0, dtype: DTypeLike | None = None
-) -> Sparse:
+    m: int, n: int | None = None, *, k: int = 0, dtype: DTypeLike | None = None,
+    format: str | None = None,
+) -> Sparse:  # fmt: skip
     """Ones on a diagonal.
 
     Args:
       m, n: rows and columns; as many columns as rows by default.
       k: which diagonal, above the main one for k > 0.
       dtype: float32 by default.
+      format: a name of SciPy's, of no effect: there is one format.
 
     >>> eye_array(2, 3, k=1).todense()
     Array([[0., 1., 0.],
            [0., 0., 1.]], dtype=float32)
     """
+    check_format("sparse.eye_array", format)
     n = m if n is None else n
     rows = np.arange(max(0, min(m + min(k, 0), n - max(k, 0)))) - min(k, 0)
     pattern = Pattern(rows, rows + k, (m, n))
@@ -217,12 +233,23 @@ def eye_array(
     return Sparse(xnp.ones(pattern.nnz, dtype), pattern, symmetric=unit, positive=unit)
 
 
-identity = eye_array
+def identity(n: int, dtype: DTypeLike | None = None, format: str | None = None) -> Sparse:
+    """Ones on the diagonal of a square matrix.
+
+    Args:
+      n: rows, and columns.
+      dtype, format: as for ``eye_array``.
+
+    >>> identity(2).todense()
+    Array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
+    return eye_array(n, dtype=dtype, format=format)
 
 
 def diags_array(
     diagonals: Any, /, *, offsets: int | Sequence[int] = 0, shape: tuple[int, int] | None = None,
-    dtype: DTypeLike | None = None,
+    format: str | None = None, dtype: DTypeLike | None = None,
 ) -> Sparse:  # fmt: skip
     """A matrix from its diagonals, as SciPy's.
 
@@ -230,6 +257,7 @@ def diags_array(
       diagonals: a diagonal, or one for each offset; numbers are repeated if the shape is given.
       offsets: which ones: 0 the main one, positive above it.
       shape: (rows, columns); square by default, just large enough.
+      format: a name of SciPy's, of no effect: there is one format.
       dtype: of the values.
 
     >>> diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(3, 3)).todense()
@@ -237,6 +265,7 @@ def diags_array(
            [-1.,  2., -1.],
            [ 0., -1.,  2.]], dtype=float32)
     """
+    check_format("sparse.diags_array", format)
     several = isinstance(offsets, Sequence | np.ndarray)
     given = [xnp.atleast_1d(xnp.asarray(d)) for d in (diagonals if several else [diagonals])]
     if (
@@ -274,20 +303,23 @@ def diags_array(
 
 
 def random_array(
-    key: Key, shape: tuple[int, int], *, density: float = 0.01, dtype: DTypeLike | None = None
-) -> Sparse:
+    key: Key, shape: tuple[int, int], *, density: float = 0.01, format: str | None = None,
+    dtype: DTypeLike | None = None,
+) -> Sparse:  # fmt: skip
     """Uniform values in [0, 1) at random places. Unlike ``scipy.sparse.random_array`` it takes a key first.
 
     Args:
       key: of ``xcore.random``; the places are drawn on the host, so it must be known.
       shape: (rows, columns).
       density: which part of the places.
+      format: a name of SciPy's, of no effect: there is one format.
       dtype: of the values, floating.
 
     >>> import xcore as xc
     >>> random_array(xc.random.key(0), (10, 10), density=0.2)
     Sparse(10x10, 20 elements, 0.2 of all, float32)
     """
+    check_format("sparse.random_array", format)
     m, n = checked_shape("sparse.random_array", shape)
     if not 0 <= density <= 1:
         raise errors.bad_argument("sparse.random_array", "density", density, "from 0 to 1")
@@ -301,17 +333,21 @@ def random_array(
 # Put together
 
 
-def block_array(blocks: Sequence[Sequence[Any]], *, dtype: DTypeLike | None = None) -> Sparse:
+def block_array(
+    blocks: Sequence[Sequence[Any]], *, format: str | None = None, dtype: DTypeLike | None = None
+) -> Sparse:
     """A matrix of blocks in rows, as ``scipy.sparse.block_array``; None is a block of zeros.
 
     Args:
       blocks: rows of Sparse or dense matrices, or None.
+      format: a name of SciPy's, of no effect: there is one format.
       dtype: of the values.
 
     >>> a = eye_array(2)
     >>> block_array([[a, None], [None, 2 * a]]).diagonal()
     Array([1., 1., 2., 2.], dtype=float32)
     """
+    check_format("sparse.block_array", format)
     grid = [[b if b is None else coo_array(b) for b in row] for row in blocks]
     if not grid or len({len(row) for row in grid}) != 1:
         raise errors.bad_argument(
@@ -342,45 +378,66 @@ def _one_size(blocks: Any, axis: int, where: str) -> int:
     return sizes.pop()
 
 
-def hstack(blocks: Sequence[Any]) -> Sparse:
+def hstack(
+    blocks: Sequence[Any], format: str | None = None, dtype: DTypeLike | None = None
+) -> Sparse:
     """Matrices beside each other.
+
+    Args:
+      blocks: Sparse or dense matrices.
+      format, dtype: as for ``block_array``.
 
     >>> hstack([eye_array(2), eye_array(2)]).shape
     (2, 4)
     """
-    return block_array([list(blocks)])
+    return block_array([list(blocks)], format=format, dtype=dtype)
 
 
-def vstack(blocks: Sequence[Any]) -> Sparse:
+def vstack(
+    blocks: Sequence[Any], format: str | None = None, dtype: DTypeLike | None = None
+) -> Sparse:
     """Matrices one below the other.
+
+    Args:
+      blocks: Sparse or dense matrices.
+      format, dtype: as for ``block_array``.
 
     >>> vstack([eye_array(2), eye_array(2)]).shape
     (4, 2)
     """
-    return block_array([[b] for b in blocks])
+    return block_array([[b] for b in blocks], format=format, dtype=dtype)
 
 
-def block_diag(blocks: Sequence[Any]) -> Sparse:
+def block_diag(
+    mats: Sequence[Any], format: str | None = None, dtype: DTypeLike | None = None
+) -> Sparse:
     """Matrices along the diagonal.
+
+    Args:
+      mats: Sparse or dense matrices.
+      format, dtype: as for ``block_array``.
 
     >>> block_diag([eye_array(2), [[5.0]]]).diagonal()
     Array([1., 1., 5.], dtype=float32)
     """
-    n = len(blocks)
-    return block_array([[b if i == j else None for j in range(n)] for i, b in enumerate(blocks)])
+    n = len(mats)
+    grid = [[b if i == j else None for j in range(n)] for i, b in enumerate(mats)]
+    return block_array(grid, format=format, dtype=dtype)
 
 
-def kron(a: Any, b: Any) -> Sparse:
-    """The Kronecker product: b times each element of a.
+def kron(A: Any, B: Any, format: str | None = None) -> Sparse:
+    """The Kronecker product: B times each element of A.
 
     Args:
-      a, b: Sparse or dense matrices.
+      A, B: Sparse or dense matrices.
+      format: a name of SciPy's, of no effect: there is one format.
 
     >>> kron(eye_array(2), [[1.0, 2.0]]).todense()
     Array([[1., 2., 0., 0.],
            [0., 0., 1., 2.]], dtype=float32)
     """
-    a, b = coo_array(a), coo_array(b)
+    check_format("sparse.kron", format)
+    a, b = coo_array(A), coo_array(B)
     p, q = a.pattern, b.pattern
     rows = (p.rows[:, None].astype(np.int64) * q.shape[0] + q.rows).reshape(-1)
     columns = (p.columns[:, None].astype(np.int64) * q.shape[1] + q.columns).reshape(-1)
@@ -390,46 +447,52 @@ def kron(a: Any, b: Any) -> Sparse:
     )
 
 
-def kronsum(a: Any, b: Any) -> Sparse:
-    """b ⊗ ... as ``scipy.sparse.kronsum``: I ⊗ a + b ⊗ I of square matrices.
+def kronsum(A: Any, B: Any, format: str | None = None) -> Sparse:
+    """The Kronecker sum I ⊗ A + B ⊗ I of square matrices, as SciPy has it.
 
     Args:
-      a, b: Sparse or dense square matrices.
+      A, B: Sparse or dense square matrices.
+      format: a name of SciPy's, of no effect: there is one format.
 
     >>> line = diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(3, 3))
     >>> kronsum(line, line).diagonal()[:2]
     Array([4., 4.], dtype=float32)
     """
-    a, b = coo_array(a), coo_array(b)
+    check_format("sparse.kronsum", format)
+    a, b = coo_array(A), coo_array(B)
     m, n = a.pattern.shape[0], b.pattern.shape[0]
     return kron(eye_array(n, dtype=a.dtype), a) + kron(b, eye_array(m, dtype=b.dtype))
 
 
-def tril(a: Any, k: int = 0) -> Sparse:
+def tril(A: Any, k: int = 0, format: str | None = None) -> Sparse:
     """The elements on and below the k-th diagonal.
 
     Args:
-      a: a Sparse or dense matrix.
+      A: a Sparse or dense matrix.
       k: the diagonal.
+      format: a name of SciPy's, of no effect: there is one format.
 
     >>> tril([[1.0, 2.0], [3.0, 4.0]]).todense()
     Array([[1., 0.],
            [3., 4.]], dtype=float32)
     """
-    a = coo_array(a)
+    check_format("sparse.tril", format)
+    a = coo_array(A)
     return a._chosen(a.pattern.columns - a.pattern.rows <= k)
 
 
-def triu(a: Any, k: int = 0) -> Sparse:
+def triu(A: Any, k: int = 0, format: str | None = None) -> Sparse:
     """The elements on and above the k-th diagonal.
 
     Args:
-      a: a Sparse or dense matrix.
+      A: a Sparse or dense matrix.
       k: the diagonal.
+      format: a name of SciPy's, of no effect: there is one format.
 
     >>> triu([[1.0, 2.0], [3.0, 4.0]]).todense()
     Array([[1., 2.],
            [0., 4.]], dtype=float32)
     """
-    a = coo_array(a)
+    check_format("sparse.triu", format)
+    a = coo_array(A)
     return a._chosen(a.pattern.columns - a.pattern.rows >= k)

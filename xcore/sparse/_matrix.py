@@ -20,6 +20,7 @@ from .._core.typing import DTypeLike
 from .._transforms.map import vmap
 from ..linalg import LinearOperator
 from ._indexing import At, item, repeated
+from ._named import Named
 from ._pattern import (
     Pattern,
     drawn,
@@ -33,7 +34,7 @@ from ._products import bilinear, pick, product_of, spread, transposed_values
 
 
 @struct
-class Sparse(LinearOperator):
+class Sparse(Named, LinearOperator):
     """A matrix with elements at the places of a pattern; everywhere else it is 0.
 
     The only leaf is ``values``: so it passes through ``jit``, ``grad`` and ``vmap``, and derivatives with
@@ -131,8 +132,9 @@ class Sparse(LinearOperator):
         parts = (np.array(self.values), p.indices.copy(), p.indptr.copy())
         return scipy.sparse.csr_array(parts, shape=p.shape)
 
-    def astype(self, dtype: DTypeLike) -> Sparse:
-        return self.map(lambda v: v.astype(dtype))
+    def astype(self, dtype: DTypeLike, casting: str = "unsafe", copy: bool = True) -> Sparse:
+        values = self.values.astype(dtype)
+        return self.replace(values=values) if values.dtype == self.dtype else self.like(values)
 
     # Products
 
@@ -182,7 +184,9 @@ class Sparse(LinearOperator):
 
     mT = T
 
-    def transpose(self) -> Sparse:
+    def transpose(self, axes: None = None, copy: bool = False) -> Sparse:
+        if axes not in (None, (1, 0), (-1, -2)):
+            raise errors.bad_argument("sparse.Sparse.transpose", "axes", axes, "None or (1, 0)")
         return self.T
 
     @property
@@ -205,7 +209,7 @@ class Sparse(LinearOperator):
     def __abs__(self) -> Sparse:
         return self.map(xnp.abs)
 
-    def conj(self) -> Sparse:
+    def conj(self, copy: bool = True) -> Sparse:
         return self.replace(values=xnp.conj(self.values))
 
     conjugate = conj
@@ -262,7 +266,7 @@ class Sparse(LinearOperator):
 
     def __pow__(self, times: Any) -> Any:
         """Powers of the elements, as SciPy's sparse arrays do. The exponent is a number above 0."""
-        if not isinstance(times, int | float) or times <= 0:
+        if not isinstance(times, int | float | np.integer | np.floating) or times <= 0:
             raise errors.bad_argument(
                 "sparse.Sparse **", "the exponent", times, "a number above 0, that leaves zeros 0"
             )
@@ -326,25 +330,32 @@ class Sparse(LinearOperator):
 
     # Sums
 
-    def sum(self, axis: int | None = None) -> Array:
-        """The sum of all elements, or along an axis (0, 1, or negative), in the dtype of ``xnp.sum``."""
+    def _axis(self, who: str, axis: Any) -> int | None:
+        """0, 1, or None for all elements, of what SciPy takes for an axis."""
+        axes = (axis,) if isinstance(axis, int | np.integer) else (0, 1) if axis is None else axis
+        found = [k % 2 for k in axes if k in (-2, -1, 0, 1)] if isinstance(axes, tuple) else []
+        if not found or len(found) != len(set(found)) or len(found) != len(axes):
+            need = "None, 0, 1, -1, -2, or a tuple of different ones"
+            raise errors.bad_argument(f"sparse.Sparse.{who}", "axis", axis, need)
+        return None if len(found) == 2 else found[0]
+
+    def sum(self, axis: Any = None, dtype: DTypeLike | None = None) -> Array:
+        """The sum of all elements, or along an axis (0, 1, negative, a tuple), in the dtype of ``xnp.sum``."""
+        axis = self._axis("sum", axis)
         if axis is None:
-            return self.values.sum(-1)
-        m, n = self.pattern.shape
-        if axis not in (0, 1, -1, -2):
-            raise errors.bad_argument("sparse.Sparse.sum", "axis", axis, "None, 0, 1, -1 or -2")
-        a, along = (self, n) if axis in (1, -1) else (self.T, m)
-        dtype = xnp.zeros(0, self.dtype).sum().dtype
+            return self.values.sum(-1, dtype=dtype)
+        (m, n), dtype = self.pattern.shape, xnp.zeros(0, self.dtype).sum(dtype=dtype).dtype
+        a, along = (self, n) if axis else (self.T, m)
         return a.astype(dtype) @ xnp.ones(along, dtype)
 
-    def mean(self, axis: int | None = None) -> Array:
+    def mean(self, axis: Any = None, dtype: DTypeLike | None = None) -> Array:
         """The mean of all elements, or along an axis, in the dtype of ``xnp.mean``."""
-        (m, n), dtype = self.pattern.shape, xnp.ones(1, self.dtype).mean().dtype
+        axis, dtype = self._axis("mean", axis), xnp.ones(1, self.dtype).mean(dtype=dtype).dtype
         wide = self.astype(np.result_type(dtype, np.float32)) if dtype.itemsize < 4 else self
-        count = m * n if axis is None else (n if axis in (1, -1) else m)
-        return (wide.sum(axis) / count).astype(dtype)
+        m, n = self.pattern.shape
+        return (wide.sum(axis) / (m * n if axis is None else n if axis else m)).astype(dtype)
 
-    def max(self, axis: int | None = None) -> Array:
+    def max(self, axis: Any = None) -> Array:
         """The largest of all elements, or along an axis; those that are not stored are 0.
 
         >>> from xcore import sparse
@@ -353,15 +364,13 @@ class Sparse(LinearOperator):
         """
         return self._extremum("max", xnp.maximum, axis)
 
-    def min(self, axis: int | None = None) -> Array:
+    def min(self, axis: Any = None) -> Array:
         """The least of all elements, or along an axis, as ``max``."""
         return self._extremum("min", xnp.minimum, axis)
 
-    def _extremum(self, name: str, choose: Callable[..., Array], axis: int | None) -> Array:
-        p, who = self.pattern, f"sparse.Sparse.{name}"
-        if axis not in (None, 0, 1, -1, -2):
-            raise errors.bad_argument(who, "axis", axis, "None, 0, 1, -1 or -2")
-        if axis in (0, -2):
+    def _extremum(self, name: str, choose: Callable[..., Array], axis: Any) -> Array:
+        p, who, axis = self.pattern, f"sparse.Sparse.{name}", self._axis(name, axis)
+        if axis == 0:
             return self.T._extremum(name, choose, 1)
         if not math.prod(p.shape) if axis is None else not p.shape[1]:
             raise errors.shape_mismatch(
@@ -384,8 +393,8 @@ class Sparse(LinearOperator):
 
         return self._of_each(of_rows, self.values)
 
-    def trace(self) -> Array:
-        return self.diagonal().sum(-1)
+    def trace(self, offset: int = 0) -> Array:
+        return self.diagonal(offset).sum(-1)
 
     def eliminate_zeros(self) -> Sparse:
         """Without stored elements that are 0; values must be known."""
@@ -395,7 +404,7 @@ class Sparse(LinearOperator):
             )
         return self._chosen(np.asarray(self.values) != 0)
 
-    def sum_duplicates(self) -> Sparse:
+    def sum_duplicates(self, copy: bool = False) -> Sparse:
         """The matrix itself: no element is there twice, and there is one format."""
         return self
 

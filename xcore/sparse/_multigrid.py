@@ -314,8 +314,7 @@ def _prolongator(a: Sparse, t: Sparse, scale: Array, top: Array) -> Sparse:
 
 
 def _floating(a: Sparse) -> Sparse:
-    wide = dtypes.is_inexact(a.dtype) and a.dtype.itemsize >= 4
-    return a if wide else a.astype(np.float32)
+    return a.astype(dtypes.to_solve(a.dtype))
 
 
 def multigrid(

@@ -263,8 +263,7 @@ def _stacked(p: Pattern) -> Pattern:
 
 def qr(a: Sparse, ridge: Any = None) -> QR:
     """The factors of a matrix, or of it above √ridge times the identity."""
-    wide_enough = dtypes.is_inexact(a.dtype) and a.dtype.itemsize >= 4
-    a = a if wide_enough else a.astype(np.float32)
+    a = a.astype(dtypes.to_solve(a.dtype))
     known = stop_gradient(a.values)
     wide = a.pattern.shape[0] < a.pattern.shape[1] and ridge is None
     tall = a.like(known).H if wide else a.like(known)

@@ -49,9 +49,7 @@ def columns_for(who: str, a: Sparse, b: ArrayLike) -> tuple[Array, Array, bool]:
     b = b[:, None] if vector else b
     if b.ndim < 2 or b.shape[-2] != a.shape[-2]:
         raise errors.shape_mismatch(who, f"need b (n,) or (n, k) with n = {a.shape[-2]}", b=b)
-    dtype = xnp.result_type(a.values, b)
-    if not dtypes.is_inexact(dtype) or dtype.itemsize < 4:
-        dtype = np.dtype(np.float32)
+    dtype = dtypes.to_solve(xnp.result_type(a.values, b))
     v = a.values.astype(dtype)
     return v, b.astype(dtype), vector
 

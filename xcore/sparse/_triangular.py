@@ -96,9 +96,7 @@ def solve_triangular(
     if columns.ndim < 2 or columns.shape[-2] != a.shape[-1]:
         raise errors.shape_mismatch(who, f"need b (n,) or (n, k) with n = {a.shape[-1]}", b=b)
     a = _triangle(who, a, lower, unit_diagonal)
-    dtype = xnp.result_type(a.values, b)
-    if not dtypes.is_inexact(dtype) or dtype.itemsize < 4:
-        dtype = np.dtype(np.float32)
+    dtype = dtypes.to_solve(xnp.result_type(a.values, b))
     x = _solved(a.astype(dtype), columns.astype(dtype), lower, unit_diagonal)
     return x[..., 0] if vector else x
 

@@ -88,6 +88,30 @@ class Family:
         return f"xcore.stats.{self.name}{self._signature}"
 
     @boundary
+    def __call__(self, *parameters, **named) -> Frozen:
+        """The distribution with these parameters: its methods take the rest.
+
+        >>> from xcore import stats
+        >>> stats.norm(loc=1.0, scale=2.0).cdf(1.0)
+        Array(0.5, dtype=float32)
+        """
+        try:
+            bound = self._signature.bind(*parameters, **named)
+        except TypeError as e:
+            raise TypeError(f"xcore.stats.{self.name}: {e}; it takes {self._signature}.") from None
+        bound.apply_defaults()
+        return Frozen(self, bound.args)
+
+    def median(self, *parameters, **named):
+        """The quantile of a half."""
+        return self.ppf(0.5, *parameters, **named)
+
+    def interval(self, confidence, *parameters, **named):
+        """(low, high), the quantiles between which a part ``confidence`` lies, with equal parts beside it."""
+        low, high = 0.5 * (1 - confidence), 0.5 * (1 + confidence)
+        return self.ppf(low, *parameters, **named), self.ppf(high, *parameters, **named)
+
+    @boundary
     def __getattr__(self, which: str):
         kinds = DISCRETE if self.discrete else CONTINUOUS
         fits = (
@@ -143,6 +167,23 @@ _WHAT = {
     "isf": "The upper quantile, where sf falls to q,",
     "entropy": "The entropy",
 }
+
+
+class Frozen:
+    """A distribution of a family, by its parameters: ``pdf(x)``, ``cdf(x)`` and all methods of the family."""
+
+    def __init__(self, family: Family, parameters: tuple):
+        self.family, self.parameters = family, parameters
+
+    def __repr__(self):
+        return f"xcore.stats.{self.family.name}{self.parameters}"
+
+    @boundary
+    def __getattr__(self, which: str):
+        if which.startswith("__"):
+            raise AttributeError(which)
+        f = getattr(self.family, which)
+        return lambda *x, **named: f(*x, *self.parameters, **named)
 
 
 # Reading arguments

@@ -88,7 +88,7 @@ def mode(a, axis=0, nan_policy="propagate", keepdims=False):
     Args:
       a: array.
       axis: along which to count; None for all elements.
-      nan_policy: only "propagate": NaNs are values like others, the largest ones.
+      nan_policy: "propagate": NaNs are a value like others, the largest one; or "omit" to leave them out.
       keepdims: keep the axis, with length 1.
 
     >>> import xcore as xc
@@ -97,20 +97,21 @@ def mode(a, axis=0, nan_policy="propagate", keepdims=False):
     (3, 2)
     """
     who = "stats.mode"
-    if nan_policy != "propagate":
-        raise errors.bad_argument(who, "nan_policy", nan_policy, "'propagate'")
+    if nan_policy not in ("propagate", "omit"):
+        raise errors.bad_argument(who, "nan_policy", nan_policy, "'propagate' or 'omit'")
     a = as_array(who, a, "a")
     ndim = typeof(a).ndim
     x = a.reshape(1, -1) if axis is None else xnp.moveaxis(a, one_axis(who, axis, ndim), -1)
     if not typeof(x).shape[-1]:
         raise errors.bad_argument(who, "a", a, "not empty along the axis")
     x = xnp.sort(x, axis=-1)
-    new = xnp.concatenate(
-        [xnp.ones_like(x[..., :1], dtype=bool), x[..., 1:] != x[..., :-1]], axis=-1
-    )
+    absent = x != x  # NaN
+    other = (x[..., 1:] != x[..., :-1]) & ~(absent[..., 1:] & absent[..., :-1])
+    new = xnp.concatenate([xnp.ones_like(x[..., :1], dtype=bool), other], axis=-1)
     place = xnp.arange(typeof(x).shape[-1])
     start = _running_max(xnp.where(new, place, 0))
     run = place - start + 1
+    run = xnp.where(absent, 0, run) if nan_policy == "omit" else run
     best = xnp.argmax(run, axis=-1, keepdims=True)
     value, count = xnp.take_along_axis(x, best, axis=-1), xnp.take_along_axis(run, best, axis=-1)
     back = (
@@ -144,5 +145,6 @@ def sem(a, axis=0, ddof=1, nan_policy="propagate", *, keepdims=False):
         a, axis = a.ravel(), 0
     if nan_policy == "omit":
         n = (~xnp.isnan(a)).sum(axis=axis, keepdims=keepdims)
-        return xnp.nanstd(a, axis=axis, ddof=ddof, keepdims=keepdims) / xnp.sqrt(n)
+        deviation = xnp.nanstd(a, axis=axis, ddof=ddof, keepdims=keepdims)
+        return deviation / xnp.sqrt(n.astype(typeof(deviation).dtype))
     return xnp.std(a, axis=axis, ddof=ddof, keepdims=keepdims) / math.sqrt(typeof(a).shape[axis])

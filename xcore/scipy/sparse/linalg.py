@@ -31,11 +31,11 @@ from ...linalg import (
 from ...linalg import LinearOperator as _Operator
 from ...linalg import eigsh as _eigsh
 from ...linalg import expm_multiply as _expm_multiply
-from ...linalg._arguments import epsilon
+from ...linalg._arguments import epsilon, one_of
 from ...linalg._operators import OnHost, is_function, is_of_scipy
 from ...linalg._range import safe_norm
 from ...linalg._truth import check_later
-from ...sparse import Sparse
+from ...sparse import Sparse, issparse
 from ...sparse import as_sparse as _sparse
 from ...sparse import eigs as _eigs
 from ...sparse import factorise as _factorise
@@ -54,9 +54,7 @@ class _Flat:
         self.dtypes = [x.dtype for x in leaves]
         self.cuts = np.cumsum([x.size for x in leaves])[:-1].tolist()
         self.size = sum(x.size for x in leaves)
-        self.dtype = xnp.result_type(*leaves)
-        if not dtypes.is_inexact(self.dtype):
-            self.dtype = dtypes.default_dtype("float")
+        self.dtype = dtypes.to_inexact(xnp.result_type(*leaves))
 
     def vector(self, x):
         leaves, structure = tree.flatten(x)
@@ -161,13 +159,15 @@ def bicgstab(
 @boundary
 def minres(
     A: Any, b: PyTree, x0: PyTree = None, *, rtol: float = 1e-5, shift: ArrayLike = 0.0,
-    maxiter: int | None = None, M: Any = None, callback: None = None,
+    maxiter: int | None = None, M: Any = None, callback: None = None, show: bool = False,
+    check: bool = False,
 ) -> tuple[Any, Array]:  # fmt: skip
     """(x, info): x with (A - shift) x = b for a Hermitian A, by minimal residuals; arguments as for ``cg``.
 
     Args:
       A, b, x0, rtol, maxiter, M, callback: as for ``cg``; A need not be definite.
       shift: number that is taken from the diagonal of A.
+      show, check: of no effect.
 
     >>> import xcore.numpy as xnp
     >>> minres(xnp.asarray([[2.0, 0.0], [0.0, -4.0]]), xnp.ones(2))[0]
@@ -336,8 +336,9 @@ def svds(
     Array([7., 8.], dtype=float32)
     """
     who = "scipy.sparse.linalg.svds"
-    if which not in ("LM", "SM"):
-        raise errors.bad_argument(who, "which", which, "'LM' or 'SM'")
+    one_of(who, "which", which, ("LM", "SM"))
+    one_of(who, "solver", solver, ("arpack", "lobpcg", "propack"))
+    one_of(who, "return_singular_vectors", return_singular_vectors, (True, False, "u", "vh"))
     A = _operator(A)
     m, n = A.shape
     if not isinstance(k, (int, np.integer)) or not 0 < k <= min(m, n):
@@ -381,18 +382,19 @@ def _orthonormal(x: Array, s: Array) -> Array:
 
 
 @boundary
-def spsolve(A: Any, b: ArrayLike) -> Array:
+def spsolve(A: Any, b: ArrayLike, permc_spec: str | None = None, use_umfpack: bool = True) -> Array:
     """The solution of A x = b by sparse LU factors on the host, as ``xcore.sparse.solve``.
 
     Args:
       A: a square matrix, of ``xcore.sparse`` or SciPy's.
-      b: right side, a vector or columns.
+      b: right side, a vector or columns; a sparse one is taken with all of its elements.
+      permc_spec, use_umfpack: of no effect.
 
     >>> from xcore import sparse
     >>> spsolve(2 * sparse.eye_array(2), [2.0, 4.0])
     Array([1., 2.], dtype=float32)
     """
-    return _direct(A, b)  # pyright: ignore[reportReturnType]
+    return _direct(A, _sparse(b).todense() if issparse(b) else b)  # pyright: ignore[reportReturnType]
 
 
 @boundary
@@ -470,20 +472,21 @@ def factorized(A: Any) -> Callable[[ArrayLike], Array]:
 
 
 @boundary
-def norm(x: Any, ord: Any = None, axis: int | None = None) -> Array:
+def norm(x: Any, ord: Any = None, axis: Any = None) -> Array:
     """A norm of a sparse matrix, or of its rows or columns.
 
     Args:
       x: a matrix, of ``xcore.sparse`` or SciPy's.
       ord: of the matrix None or "fro" (√Σ|x|²), 1 (largest sum of a column), inf (of a row), -1, -inf (least ones); of
         rows and columns 1, 2 (None) or inf.
-      axis: 0 for the norms of columns, 1 for those of rows.
+      axis: 0 for the norms of columns, 1 for those of rows; None or (0, 1) for that of the matrix.
 
     >>> from xcore import sparse
     >>> norm(3 * sparse.eye_array(4))
     Array(6., dtype=float32)
     """
     a, who = abs(_sparse(x)), "scipy.sparse.linalg.norm"
+    axis = a._axis("norm", axis)
     if axis is None and ord in _MATRIX_NORMS:
         choose, along = _MATRIX_NORMS[ord]
         return getattr(a.sum(axis=along), choose)(-1)
