@@ -345,10 +345,10 @@ def test_nothing_on_the_right_has_a_known_solution(solver):
     "setting", [{"rtol": "small"}, {"rtol": None}, {"atol": "legacy"}, {"max_steps": "all"}]
 )
 def test_settings_that_are_no_numbers(setting):
-    with pytest.raises(ValueError, match=f"CG's {list(setting)[0]} must be"):
+    with pytest.raises(ValueError, match=f"CG's {next(iter(setting))} must be"):
         la.linear_solve(xnp.eye(3), xnp.ones(3), la.CG(**setting))
     for wrong in ({"rtol": -1.0}, {"max_steps": -1}, {"ncv": "5"}):
-        with pytest.raises(ValueError, match=f"{list(wrong)[0]} must be"):
+        with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be"):
             la.eigsh(xnp.eye(3), 1, **wrong)
 
 

@@ -169,7 +169,7 @@ def test_large_multipliers_of_scaled_constraints_are_no_cusp(scale):
 def test_bounds_that_are_equal(method, start):
     """A variable that is held: two inequalities with one gradient, which no multipliers tell apart."""
     held = xo.Constraints(ineq=lambda x: 40 - x @ x)
-    f = lambda x: 100 * ((x[1:] - x[:-1] ** 2) ** 2).sum() + ((1 - x[:-1]) ** 2).sum()  # noqa: E731
+    f = lambda x: 100 * ((x[1:] - x[:-1] ** 2) ** 2).sum() + ((1 - x[:-1]) ** 2).sum()
     bounds = ([0.0, 2.0, 0.0], [10.0, 2.0, 10.0])
     found = xo.minimize_constrained(f, xnp.asarray(start), (), held, method, bounds=bounds)
     want = np.roots([400, 0, 2 - 800, -2]).max()  # of the first variable alone

@@ -218,7 +218,7 @@ def test_distributions_with_their_parameters(name, parameters):
 
 
 def test_distributions_say_which_parameters_they_take():
-    with pytest.raises(TypeError, match="stats.norm.*'mu'.*loc=0, scale=1"):
+    with pytest.raises(TypeError, match=r"stats\.norm.*'mu'.*loc=0, scale=1"):
         stats.norm(mu=1.0)
     with pytest.raises(TypeError, match="'a'"):
         stats.gamma()

@@ -55,7 +55,7 @@ class Constrained(Objective):
             self._fix(*map(np.asarray, self.bounds))
 
     def _fix(self, lower, upper):
-        """Known bounds that are equal become equations: as inequalities they would both be active, with one gradient."""
+        """Known bounds that are equal become equations: as inequalities they are active with one gradient."""
         same = lower == upper
         if not same.any():
             return
@@ -461,8 +461,9 @@ def minimize_constrained(
         on from there. Not inside of ``jit``, ``grad`` and ``vmap``; that the problem is the same is up to you.
 
     The certificate has the residuals and the multipliers (of equations, of inequalities followed by
-    those of lower and upper bounds; bounds that are equal are equations, the last ones). Of up to 64 variables the Lagrangian's Hessian along active constraints
-    tells saddles and maxima, whose status is ``saddle``.
+    those of lower and upper bounds; bounds that are equal are equations, the last ones). Of up to 64
+    variables the Lagrangian's Hessian along active constraints tells saddles and maxima, whose status
+    is ``saddle``.
 
     >>> import xcore.optimize as xo, xcore.numpy as xnp
     >>> on_circle = xo.Constraints(eq=lambda x: x @ x - 2.0)

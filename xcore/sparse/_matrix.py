@@ -333,7 +333,7 @@ class Sparse(Named, LinearOperator):
     def _axis(self, who: str, axis: Any) -> int | None:
         """0, 1, or None for all elements, of what SciPy takes for an axis."""
         axes = (axis,) if isinstance(axis, int | np.integer) else (0, 1) if axis is None else axis
-        found = [k % 2 for k in axes if k in (-2, -1, 0, 1)] if isinstance(axes, tuple) else []
+        found = [int(k) % 2 for k in axes if k in (-2, -1, 0, 1)] if isinstance(axes, tuple) else []
         if not found or len(found) != len(set(found)) or len(found) != len(axes):
             need = "None, 0, 1, -1, -2, or a tuple of different ones"
             raise errors.bad_argument(f"sparse.Sparse.{who}", "axis", axis, need)
