@@ -47,6 +47,22 @@ def test_solutions_and_inertia(name):
     assert seen.certain and (seen.positive, seen.negative) == ((w > 0).sum(), (w < 0).sum())
 
 
+@pytest.mark.parametrize(
+    "most, dtype", [(10, "float64"), (30, "float64"), (60, "float64"), (5, "float32")]
+)
+def test_unknowns_in_any_units(most, dtype):
+    """R A R y = R b has the solution R⁻¹ A⁻¹ b, whatever powers of ten R holds."""
+    a = MATRICES["shifted"]
+    r, b = 10.0 ** rng.uniform(-most, most, 64), rng.normal(size=64)
+    exact = np.linalg.solve(a.toarray(), b)
+    scaled = sp.csr_array(sp.diags_array(r) @ a @ sp.diags_array(r)).astype(dtype)
+    found = sparse.factorise(sparse.from_scipy(scaled), "ldl").solve(
+        (r * b).astype(dtype), report=True
+    )
+    error = np.abs(np.asarray(found.value) * r - exact).max() / np.abs(exact).max()
+    assert found.ok and error < 1000 * np.finfo(dtype).eps
+
+
 @pytest.mark.parametrize("scale", [1e-140, 1.0, 1e140])
 def test_no_claim_is_false(scale):
     """Random eigenvalues down to rounding errors and 0; one program for all of them."""

@@ -17,6 +17,7 @@ from .. import numpy as xnp
 from .._control.custom import stop_gradient
 from .._control.implicit import custom_linear_solve
 from .._control.loops import fori_loop
+from .._control.while_loop import while_loop
 from .._core import errors
 from .._core.array import Array
 from .._core.struct import struct
@@ -32,6 +33,7 @@ from ._pattern import Pattern, shared
 from ._products import product_of, spread
 
 _STEPS = 4  # of refinement
+_SCALINGS = 16
 _ASTRAY = 0.01  # of F⁻¹ A y from y, at which bounds from factors F stop to mean what they say
 
 
@@ -44,13 +46,21 @@ class Inertia(NamedTuple):
 
 
 def _scales(pattern: Pattern, v: Array) -> Array:
-    """Powers of two d, with d A d of rows whose sums are about 1. (Ruiz 2001)"""
-    d = xnp.ones((pattern.shape[0], 1), xnp.real(v).dtype)
-    size = xnp.abs(v)
-    for _ in range(3):
-        sums = d * product_of(pattern)(size, d)
-        d = d * power_of_two(xnp.where(sums > 0, 1 / sums, 1), half=True)
-    return d[:, 0]
+    """Powers of two d, with d A d of rows whose sums are about 1. (Ruiz 2001)
+
+    Each step halves the exponents that are left, so the whole range is gone after a dozen.
+    """
+    size = xnp.abs(stop_gradient(v))
+    real = size.dtype
+
+    def step(state: Any) -> Any:
+        k, d, _ = state
+        sums = xnp.clip(d * product_of(pattern)(size, d), 0, float(xnp.finfo(real).max))
+        factor = power_of_two(xnp.where(sums > 0, 1 / sums, 1), half=True)
+        return k + np.int32(1), d * factor, (xnp.abs(xnp.log2(factor)) > 0.5).any()
+
+    start = xnp.zeros((), np.int32), xnp.ones((pattern.shape[0], 1), real), xnp.ones((), bool)
+    return while_loop(lambda s: s[2] & (s[0] < _SCALINGS), step, start)[1][:, 0]
 
 
 def _scaled(pattern: Pattern, v: Array, d: Array) -> Array:
