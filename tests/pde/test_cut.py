@@ -143,6 +143,24 @@ def test_solutions_without_fixed_values_balance():
         pde.solve(op, 1.0)
 
 
+@pytest.mark.parametrize("n, method", [(24, "auto"), (90, "auto"), (90, "cg"), (90, "gcr")])
+def test_sums_and_multiples_have_the_same_kernel(n, method):
+    """Of a disc without given values, as multiples and sums of it: no mean, or words where there is no solution."""
+    one = pde.CutDiffusion(pde.Grid((n, n), -1.0, 1.0), inside=disc, edge=pde.Neumann())
+    f = one.points()[0]
+    wanted = np.asarray(pde.solve(one, f, rtol=1e-10))
+    for op, factor in ((2 * one, 0.5), (one + 0.0, 1.0), (one + one, 0.5)):
+        found = pde.solve(op, f, method=method, rtol=1e-10, report=True)
+        assert found.ok and abs((one.weights * found.value).sum()) < 1e-10
+        np.testing.assert_allclose(found.value, factor * wanted, atol=1e-8)
+        with pytest.raises(pde.IncompatibleError, match="must balance"):
+            pde.solve(op, 1.0, method=method)
+
+
+def disc(x, y):
+    return 0.8 - (x**2 + y**2) ** 0.5
+
+
 @pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
 def test_claims_over_scales(scale):
     op = pde.CutDiffusion(Box((24, 30), -1.0, 1.0), scale * 10.0 ** rng.uniform(-2, 2, (25, 31)), inside=[ellipse, hole],

@@ -353,8 +353,8 @@ def inverse(c: Couplings) -> np.ndarray:
     a = np.zeros((n, n), values.dtype)
     a[rows, columns] = values
     scale = np.abs(a).max(initial=0) or 1.0
-    rank_lost = np.abs(a.sum(1)).max(initial=0) <= 1e-12 * scale
-    if rank_lost:
+    sums = np.where(c.alone.ravel(), 0, a.sum(1))
+    if np.abs(sums).max(initial=0) <= 1e-12 * scale:
         return np.linalg.pinv(a / scale, rcond=1e-12) / scale
     try:
         return np.linalg.inv(a / scale) / scale

@@ -65,6 +65,11 @@ class Couplings(NamedTuple):
         return functools.reduce(np.add, off, np.zeros(self.shape))
 
     @property
+    def alone(self) -> np.ndarray:
+        """Unknowns that have to do with no other, as outside of a domain."""
+        return (self.others == 0) & (self.T.others == 0)
+
+    @property
     def reach(self) -> int:
         """How far the farthest offset leads along an axis."""
         return max((max(map(abs, o)) for o in self.elements), default=0)

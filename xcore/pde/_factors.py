@@ -121,7 +121,8 @@ def _factored(spec: Spec, every: tuple):
     place[order] = np.arange(n)
     if spec.way == "pinned":  # rows still balance, so the unknown that is held becomes 0
         values = np.append(values, np.abs(c.centre).max())
-        rows, columns = (np.append(x, order[-1]) for x in (rows, columns))
+        last = order[~c.alone.ravel()[order]][-1]
+        rows, columns = (np.append(x, last) for x in (rows, columns))
     a = sparse.coo_array((values, (place[rows], place[columns])), shape=(n, n)).tocsc()
     own: dict[str, Any] = {"diag_pivot_thresh": 1e-3, "options": {"SymmetricMode": True}}
     own = own if whole else {"diag_pivot_thresh": 0.0, "relax": 1, "panel_size": 1}

@@ -274,6 +274,7 @@ def _solve_program(op, f, arrays, ready: Prepared):
     null = None
     if ready.null:
         null = op.volumes(real) if ready.null == "volumes" else xnp.ones(op.field_shape, real)
+        null = op.only_inside(null)
     right, mean, excess = _balanced(right, null)
     held, rows = tree.map(ops.stop_gradient, op), arrays["rows"]
     unit = magnitude(ops.stop_gradient(rows * right))  # of the solution, about

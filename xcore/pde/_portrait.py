@@ -28,7 +28,7 @@ class Portrait(NamedTuple):
       turn: the number of size 1 that makes the diagonal positive; 0 if there is none.
       dominant: whether no row's elements off the diagonal outweigh the one on it: with ``symmetric`` and a turn, the
         operator is (semi)definite.
-      singular: whether constants are in the kernel.
+      singular: whether constants are in the kernel, on those unknowns that have neighbours.
       waves: the largest part by which sums of rows are on the other side of 0 than the diagonal, as in Δ + k².
       alone: for each axis whether its couplings outweigh those of the others somewhere.
       reach: how far rows look.
@@ -74,8 +74,14 @@ def portrait(c: Couplings, volumes: np.ndarray, digits: float) -> Portrait:
     return Portrait(
         symmetric, weighted, real, turn,
         bool(turn) and bool(np.all((np.conj(turn) * d).real >= c.others - 4 * digits * size_of)),
-        bool(np.all(np.abs(sums) <= 8 * digits * whole)), waves if waves > 64 * digits else 0.0, c.reach,
+        _keeps_constants(c, 8 * digits * whole), waves if waves > 64 * digits else 0.0, c.reach,
     )  # fmt: skip
+
+
+def _keeps_constants(c: Couplings, least: np.ndarray) -> bool:
+    """Whether rows of unknowns that have neighbours sum to 0."""
+    alone = c.alone
+    return bool(np.all((np.abs(c.sums) <= least) | alone) and not alone.all())
 
 
 def _turn(d: np.ndarray) -> complex:
