@@ -94,22 +94,26 @@ def resolve(who: str, grid: Grid, bc, *more) -> tuple:
     for pair in pairs:
         listed = isinstance(pair, (tuple, list)) and len(pair) == 2
         if not listed or not all(isinstance(b, CONDITIONS) for b in pair):
-            raise errors.bad_argument(who, "bc", bc, _EXPECTED)
+            raise errors.bad_argument(who, "faces", bc, _EXPECTED)
         if isinstance(pair[0], Periodic) != isinstance(pair[1], Periodic):
-            raise errors.bad_argument(who, "bc", pair, "Periodic on both faces of an axis or none")
+            raise errors.bad_argument(
+                who, "faces", pair, "Periodic on both faces of an axis or none"
+            )
     return tuple(
         tuple(_evaluated(who, grid, axis, side, pairs, more) for side in (0, 1))
         for axis in range(grid.ndim)
     )
 
 
-_EXPECTED = "a condition, or for each axis one or a pair (low, high) of them"
+_EXPECTED = "a condition (pde.Dirichlet(0.0), pde.Neumann(), …), or for each axis one or a pair (low, high) of them"
 
 
 def _listed(who, grid, bc) -> list:
     if not isinstance(bc, (tuple, list)) or len(bc) != grid.ndim:
         advice = "On one axis a pair stands in a list: [(low, high)]." * (grid.ndim == 1)
-        raise errors.bad_argument(who, "bc", bc, f"{_EXPECTED}, here {grid.ndim} of them", advice)
+        raise errors.bad_argument(
+            who, "faces", bc, f"{_EXPECTED}, here {grid.ndim} of them", advice
+        )
     return list(bc)
 
 
