@@ -101,7 +101,9 @@ class Function:
         given = [*args, *options.values()]
         if {"out", "like", "subok", "order"} & options.keys() or not _fits(given):
             return self.theirs(*args, **options)
-        if self.theirs.__name__ in MAKERS and self.ours.__module__.startswith("xcore.numpy"):
+        if getattr(self.theirs, "__name__", "") in MAKERS and self.ours.__module__.startswith(
+            "xcore.numpy"
+        ):
             if not _traced(given):
                 return self.theirs(*args, **options)
         try:

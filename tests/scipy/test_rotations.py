@@ -155,3 +155,15 @@ WRONG = [
 def test_refusals(call, error, words):
     with pytest.raises(error, match=words):
         call()
+
+
+def test_known_mistakes_are_refused():
+    """SciPy takes the nearest rotation of a matrix that is none; here it is said how."""
+    near = np.eye(3)[[2, 0, 1]] * 1.0002
+    assert np.allclose(Rotation.from_matrix(near).as_matrix(), np.eye(3)[[2, 0, 1]], atol=1e-3)
+    for wrong in (near * 1.1, -np.eye(3), np.stack([np.eye(3), np.zeros((3, 3))])):
+        with pytest.raises(ValueError, match="orthogonal"):
+            Rotation.from_matrix(wrong)
+    for zero in (np.zeros(4), np.array([[1.0, 0, 0, 0], [0, 0, 0, 0]])):
+        with pytest.raises(ValueError, match="quat must be of a length"):
+            Rotation.from_quat(zero)

@@ -218,3 +218,13 @@ def test_integers_of_64_bits_are_solved_in_64(kind):
             np.testing.assert_allclose(x, np.linalg.solve(d, b), rtol=1e-12, atol=1e-15)
         x = sparse.solve_triangular(sparse.tril(a), b)
         np.testing.assert_allclose(x, np.linalg.solve(np.tril(d), b), rtol=1e-12)
+
+
+def test_random_arrays_by_scipys_arguments():
+    from xcore.scipy import sparse as faces
+
+    a, b = (
+        faces.random_array((5, 4), density=0.5, format="csr", rng=k) for k in (3, xc.random.key(3))
+    )
+    assert a.shape == (5, 4) and a.nnz == 10
+    np.testing.assert_array_equal(dense(a), dense(b))

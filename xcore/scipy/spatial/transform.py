@@ -112,18 +112,29 @@ class Rotation:
 
     @classmethod
     def from_quat(cls, quat: _ArrayLike, *, scalar_first: bool = False) -> Rotation:
-        """Of quaternions (x, y, z, w), which need not be of length 1."""
+        """Of quaternions (x, y, z, w), which need not be of length 1; known ones of length 0 are refused."""
         q = _vectors("quat", quat, 4, "Rotation.from_quat")
+        if type(q) is _Array and not bool(_xnp.all(_xnp.any(q != 0, -1))):
+            raise _errors.bad_argument(
+                "scipy.spatial.transform.Rotation.from_quat", "quat", q, "of a length that is not 0"
+            )
         return cls(_unit(_xnp.roll(q, -1, -1) if scalar_first else q))
 
     @classmethod
     def from_matrix(cls, matrix: _ArrayLike) -> Rotation:
-        """Of orthogonal matrices of determinant 1."""
+        """Of orthogonal matrices of determinant 1; known ones that are not, by more than 1e-3, are refused."""
         m = _vectors("matrix", matrix, 3, "Rotation.from_matrix")
         if _typeof(m).shape[-2:] != (3, 3):
             raise _errors.shape_mismatch(
                 "scipy.spatial.transform.Rotation.from_matrix", "needs 3 by 3 numbers", matrix=m
             )
+        if type(m) is _Array and m.size:
+            off = _xnp.abs(m.mT @ m - np.eye(3)).max(axis=(-2, -1))
+            if bool(_xnp.any((off > 1e-3) | (_xnp.linalg.det(m) <= 0))):
+                raise _errors.bad_argument(
+                    "scipy.spatial.transform.Rotation.from_matrix", "matrix", m, "orthogonal, of determinant 1",
+                    "The nearest rotation is u @ vh of u, s, vh = xnp.linalg.svd(m), for det(m) > 0.",
+                )  # fmt: skip
         return cls(_of_matrix(m))
 
     @classmethod
