@@ -170,3 +170,15 @@ def test_vq():
     assert np.array_equal(xs.cluster.vq.vq(obs[:0], codes)[0], [])
     with pytest.raises(ValueError, match="rows"):
         xs.cluster.vq.vq(obs, codes[:, :2])
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_curves_of_data_that_are_not_finite(value):
+    x, y = np.arange(5.0), np.array([1.0, 2.0, value, 4.0, 5.0])
+    for data, name in (((x, y), "ydata"), ((y, x), "xdata")):
+        with pytest.raises(ValueError, match=f"{name} must be without NaN.*isfinite"):
+            xs.optimize.curve_fit(lambda t, a, b: a * t + b, *data)
+    keep = np.isfinite(y)
+    np.testing.assert_allclose(
+        xs.optimize.curve_fit(lambda t, a, b: a * t + b, x[keep], y[keep])[0], 1.0, rtol=1e-6
+    )

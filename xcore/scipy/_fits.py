@@ -108,6 +108,7 @@ def curve_fit(
       bounds: (lower, upper), numbers or vectors, or ``Bounds``.
       method: "lm", "trf" or "dogbox" (here: "trf").
       kwargs: ``loss``, ``f_scale``, ``max_nfev`` and ``maxfev`` as for ``least_squares``; all others have no effect.
+      check_finite: False takes NaN and infinities in known data; by default they are refused.
       full_output: return (popt, pcov, dict with fvec and nfev, message, 1 for success) instead.
 
     Where it is known that the fit did not converge, RuntimeError is raised.
@@ -119,6 +120,12 @@ def curve_fit(
     """
     xdata, ydata = (xnp.asarray(v) if isinstance(v, (list, tuple)) else v for v in (xdata, ydata))
     n = _count(f) if p0 is None else typeof(xnp.atleast_1d(xnp.asarray(p0))).size
+    for name, v in (("xdata", xdata), ("ydata", ydata)) if check_finite is not False else ():
+        if _known(v) and v.dtype.kind in "fc" and not np.all(np.isfinite(np.asarray(v))):
+            advice = "Leave them out: keep = xnp.isfinite(ydata), curve_fit(f, xdata[keep], ydata[keep])."
+            raise errors.bad_argument(
+                "scipy.optimize.curve_fit", name, v, "without NaN and infinities", advice
+            )
     box = _sides(bounds, n)
     start = xnp.atleast_1d(xnp.asarray(_guess(box, n) if p0 is None else p0))
     strong = [xnp.asarray(v).dtype for v in (ydata, xdata) if not typeof(xnp.asarray(v)).weak]
