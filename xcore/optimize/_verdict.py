@@ -146,7 +146,15 @@ def _around(problem, z, seen, reach, wide, tol):
         if seen.loose is None
         else _is_pinned(problem, z, seen, reach, tol, noise)
     )
-    return xnp.any(values[6:] < seen.f - noise), pinned
+    return xnp.any(values[6:] < seen.f - noise), pinned | _is_pole(values[:2], values[6:], seen.f)
+
+
+def _is_pole(next_to, far, f):
+    """Whether the last digits of x decide about f, by about as much as ways a thousand and a million times as long do
+    and more than rounding errors of f: no function that is smooth there, nor one with a kink, does that."""
+    near, far = (xnp.abs(v - f) for v in (next_to, far))
+    near, far = (xnp.max(xnp.where(xnp.isfinite(v), v, 0)) for v in (near, far))
+    return (near > 0.1 * far) & (near > xnp.finfo(f.dtype).eps ** 0.5 * xnp.abs(f))
 
 
 def _is_pinned(problem, z, seen, reach, tol, noise):
