@@ -35,7 +35,8 @@ def odeint(
     The pair of Dormand and Prince with steps as long as the error allows; between the ends of a step
     the solution is a polynomial, so that many times cost no more steps than few. Derivatives in y0, t,
     args and what ``func`` closes over, in both modes, are those of the steps taken; higher ones go
-    forward, over forward or reverse mode (``hessian``).
+    forward, over forward or reverse mode (``hessian``). A state at rest asks for no short steps,
+    whatever its derivatives do: ``hmax`` makes them.
 
     Args:
       func: function of (y, t, *args), with a result like y.
