@@ -109,8 +109,6 @@ def test_nothing_is_lost_beside_the_largest_exponential(dtype):
     with_factors, sign = xc.special.logsumexp(rows, -1, b=-2 * np.ones_like(rows), return_sign=True)
     np.testing.assert_allclose(with_factors, want + np.log(2), rtol=20 * np.finfo(dtype).eps)
     assert (np.asarray(sign) == -1).all()
-    shares = np.asarray(xc.special.log_softmax(rows, -1), np.float64)[:20, 0]
-    assert (np.abs(shares + want[:20]) <= bound[:20]).all()
 
 
 def _log_of_sum(row):

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 from .. import _ops as ops
 from .. import numpy as xnp
+from .._control.custom import custom_jvp
 from .._core import dtypes
 from .._core.eval import fused
 from .._core.types import typeof
@@ -62,9 +64,12 @@ def _logsumexp(a, b, where, axis=None, keepdims=False, return_sign=False):
         where = factor != 0 if where is None else xnp.logical_and(where, factor != 0)
     dtype = typeof(given).dtype
     x, top = _wide(given), _top(_wide(given), axis, where)
-    terms = xnp.exp(_masked(x - top, where, -math.inf))
-    factor = None if factor is None else _masked(factor, where, 0)
-    size, sign = _log_and_sign(terms, factor, axis, return_sign)
+    shifted = _masked(x - top, where, -math.inf)
+    if factor is None and not return_sign and not dtypes.is_complex(dtype):
+        size = sign = _log_total(axis)(shifted)
+    else:
+        factor = None if factor is None else _masked(factor, where, 0)
+        size, sign = _log_and_sign(xnp.exp(shifted), factor, axis, return_sign)
     size = size + top
     if not keepdims:
         size, sign = (xnp.squeeze(v, _axes(x, axis)) for v in (size, sign))
@@ -79,6 +84,30 @@ def _same_dtype(x, y):
 
 def _axes(x, axis):
     return tuple(range(typeof(x).ndim)) if axis is None else axis
+
+
+@functools.lru_cache(64)
+def _log_total(axis):
+    """log Σ e^x over the axis, of real exponents whose largest are 0; as ``_log_and_sign``, with fewer sums."""
+
+    def total(x):
+        found = xnp.sum(xnp.exp(x), axis, keepdims=True)
+        return xnp.where(found == 0, 1, found), found == 0
+
+    def value(x):
+        whole, none = total(x)
+        rest = xnp.sum(xnp.where(x == 0, 0, xnp.exp(x)), axis, keepdims=True)
+        one = xnp.abs(whole - rest - 1) < 0.5  # of all terms one alone is 1
+        found = xnp.where(one, xnp.log1p(xnp.where(one, rest, 0)), xnp.log(whole))
+        return xnp.where(none, -math.inf, found)
+
+    def rule(primals, tangents):
+        share = xnp.exp(*primals) / total(*primals)[0]
+        return value(*primals), xnp.sum(share * tangents[0], axis, keepdims=True)
+
+    function = custom_jvp(value)
+    function.defjvp(rule)
+    return function
 
 
 def _log_and_sign(terms, factor, axis, absolute):
@@ -129,7 +158,7 @@ def masked_log_softmax(x, where, axis=-1):
     x = _wide(given)
     shifted = x - _shift(x, axis, where)
     terms = xnp.exp(_masked(shifted, where, -math.inf))
-    share = shifted - _log_of_shares(terms, axis)
+    share = shifted - xnp.log(_total(terms, axis, where))
     return astype(_masked(share, where, -math.inf), typeof(given).dtype, typeof(given).weak)
 
 
@@ -143,14 +172,6 @@ def _total(terms, axis, where):
     """Their sum; 1 where all are left out, so that the derivative is 0 there."""
     total = xnp.sum(terms, axis, keepdims=True)
     return total if where is None else xnp.where(total == 0, 1, total)
-
-
-def _log_of_shares(terms, axis):
-    """The logarithm of the sum of terms whose largest is 1, as in ``_log_and_sign``; 0 where all are left out."""
-    largest = astype(terms == 1, typeof(terms).dtype)
-    most, rest = (xnp.sum(v, axis, keepdims=True) for v in (largest, terms - largest))
-    most = xnp.maximum(most, 1)
-    return xnp.log(most) + xnp.log1p(rest / most)
 
 
 def softmax(x, axis=None):
