@@ -10,6 +10,7 @@ import pytest
 import xcore as xc
 import xcore.numpy as xnp
 from xcore import checkpoint, lax, linalg, pde, random
+from xcore._control.apart import while_apart
 from xcore.experimental import io_callback
 from xcore.scipy.linalg import lu as scipy_lu
 from xcore.sharding import NamedSharding, P
@@ -232,6 +233,25 @@ def test_poisson_on_boxes(shape, sides):
     residual = np.asarray(xc.jit(op)(u)) - f
     size = abs(np.asarray(u)).max() * sum(8 * n**2 for n in shape)
     assert abs(residual).max() < 100 * np.finfo(dtype).eps * size
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"][: 1 if ON_TPU else 2])
+def test_logarithms_of_powers_of_two_are_whole(dtype):
+    e = np.arange(-120, 120)
+    np.testing.assert_array_equal(xnp.log2(xnp.asarray(2.0**e, dtype)), e)
+
+
+@pytest.mark.parametrize("few", [0, 1, 7])
+def test_many_loops_of_which_few_are_long(few):
+    """Of 10⁶ batch elements those that go on when all others have stopped go on alone."""
+    n = 10**6 if HERE.platform != "cpu" else 5000
+    steps = np.full(n, 3, np.int32)
+    steps[:: n // max(few, 1)] = 40 if few else 3
+    x, count = xc.jit(xc.vmap(lambda k: while_apart(
+        "test", lambda s: s[1] < k, lambda s: (s[0] * 0.5 + 1, s[1] + 1), (xnp.float32(0), np.int32(0))
+    )))(steps)  # fmt: skip
+    np.testing.assert_array_equal(count, steps)
+    np.testing.assert_allclose(x, 2 - 2.0 ** (1 - steps), rtol=1e-6)
 
 
 def test_whole_numbers_are_exact():

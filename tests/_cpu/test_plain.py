@@ -5,7 +5,7 @@ import pytest
 
 import xcore as xc
 import xcore.numpy as xnp
-from xcore import lax
+from xcore import lax, sparse
 from xcore._control import apart
 from xcore._control.apart import while_apart
 from xcore._control.call import in_one_kernel
@@ -18,6 +18,8 @@ TIES = RNG.integers(0, 9, (8, 300)).astype(np.int32)
 SQUARE = RNG.standard_normal((2, 128, 128))
 LONG = RNG.standard_normal(2**15).astype(np.float32)
 WITH_NAN = np.where(RNG.random((40, 90)) < 0.01, np.nan, X).astype(np.float32)
+
+MATRIX = sparse.from_dense(X)
 
 
 def smoothed(x):
@@ -60,6 +62,7 @@ CALLS = {
     "log1p": [lambda: xnp.log1p(np.linspace(-0.9, 3, 50))],
     "atanh": [lambda: xnp.arctanh(np.linspace(-0.9, 0.9, 50))],
     "apart": [lambda: xc.vmap(halvings)(np.exp(np.float32(LONG[:300] * 5)))],
+    "sparse_row_sums": [lambda: MATRIX @ LONG[:90], lambda: MATRIX.T @ X[:40]],
     "one_kernel": [lambda: in_one_kernel(smoothed, X, part=7)],
 }
 

@@ -175,3 +175,21 @@ def test_bounds_that_are_equal(method, start):
     want = np.roots([400, 0, 2 - 800, -2]).max()  # of the first variable alone
     assert found.status == 0 and float(found.x[1]) == 2.0
     np.testing.assert_allclose(found.x, [want, 2.0, 4.0], rtol=1e-3)
+
+
+@pytest.mark.parametrize("method", ["trust-constr", "augmented-lagrangian"])
+@pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
+def test_the_objective_does_not_lead_away_from_all_that_is_allowed(method, unit):
+    """|x|² outside of a hyperbola: down the objective lies its centre, where no slope tells how to leave it."""
+    starts = unit * np.array([[1, 2], [1, -2], [0.5, 3], [-1, 2], [0, 1], [1, 5], [2, 1], [0.1, 0.1]])
+    outside = {"type": "ineq", "fun": lambda x: (x[0] / unit) ** 2 - (x[1] / unit) ** 2 - 1}
+    solve = lambda x0: xo.minimize(lambda x: x @ x, x0, method=method, constraints=[outside])  # noqa: E731
+    found = xc.jit(xc.vmap(solve))(starts)
+    assert np.asarray(found.success).all()
+    np.testing.assert_allclose(np.abs(found.x), unit * np.array([[1, 0]] * 8), atol=1e-5 * unit)
+
+
+def test_what_cannot_be_met_is_told_after_a_second_look():
+    empty = {"type": "ineq", "fun": lambda x: -1 - x @ x}
+    found = xo.minimize(lambda x: xnp.sum(x), np.array([1.0, 2.0]), constraints=[empty])
+    assert not found.success and "constraints" in found.message

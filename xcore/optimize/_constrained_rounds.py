@@ -18,6 +18,7 @@ from .._core.struct import struct
 from .._core.types import typeof
 from .._transforms.api import grad
 from .._transforms.jacobians import hessian
+from ..linalg._equations import coins
 from ..numpy._select import safe_divide
 from ._constrained_saddle import falls
 from ._loop import empty_rows, in_rounds, iterations_from
@@ -27,6 +28,7 @@ from ._result import RUNNING, Status, first_of
 from ._units import FULL, power_of_two
 
 MOST = 4  # rounds
+NOTHING = 2.0**40  # by what an objective is divided that shall not count
 
 
 @struct
@@ -230,7 +232,7 @@ def rounds(
         "status": xnp.asarray(RUNNING), "last": xnp.asarray(RUNNING), "f": zeros(()), "g": zeros(x.shape),
         "h": zeros(me), "c": zeros(mi), "stationary": zeros(()), "feasible": zeros(()), "product": zeros(()),
         "flat": zeros(()), "best": zeros(()) + xnp.inf, "before": f, "nit": count(0), "nfev": count(0),
-        "njev": count(0), "round": count(0),
+        "njev": count(0), "round": count(0), "restored": xnp.zeros((), bool),
     }  # fmt: skip
     if history:
         start["history"] = empty_rows(who, history, x, maxiter)
@@ -261,13 +263,20 @@ def _begun(method, problem, make, s, tol, aim, maxiter) -> dict:
     seen = look(problem, s["start"], s["x"], s["y"], s["lam"], lengths, still, rows, tol)
     worst = xnp.maximum(seen.stationary, xnp.maximum(seen.feasible, seen.product))
     status = _verdict(s, seen, worst, tol, maxiter)
-    scales = seen.scales
-    state = method.init(make(problem, scales), s["x"] / scales.x, aim)
+    # Where methods found no way on, the objective may have led them there: once, the constraints are met without it.
+    restores = (status == np.int32(Status.infeasible)) & ~s["restored"]
+    status = xnp.where(restores, RUNNING, status)
+    weight = xnp.where(restores, NOTHING, 1).astype(seen.f.dtype)
+    seen = seen.replace(scales=seen.scales.replace(f=seen.scales.f * weight))
+    scales, x = seen.scales, xnp.where(restores, _aside(problem, s, lengths), s["x"])
+    state = method.init(make(problem, scales), x / scales.x, aim)
     state = state | {
         "status": xnp.where(status == RUNNING, state["status"], status),
-        "y": seen.y * scales.eq / scales.f, "lam": seen.lam * scales.ineq / scales.f,
+        "y": xnp.where(restores, 0, seen.y * scales.eq / scales.f),
+        "lam": xnp.where(restores, 0, seen.lam * scales.ineq / scales.f),
     }  # fmt: skip
     return {
+        "restores": restores,
         "seen": seen,
         "state": state,
         "status": status,
@@ -275,6 +284,12 @@ def _begun(method, problem, make, s, tol, aim, maxiter) -> dict:
         "lengths": lengths,
         "rows": rows,
     }
+
+
+def _aside(problem, s, lengths):
+    """Beside the start, where by symmetry constraints may tell no way on."""
+    n = typeof(lengths).shape[0]
+    return xnp.clip(s["start"] + 1e-3 * lengths * coins(n, 1, lengths.dtype)[:, 0], *problem.bounds)
 
 
 def _ended(s, begun, ended) -> dict:
@@ -293,9 +308,14 @@ def _ended(s, begun, ended) -> dict:
     if "history" in s:
         new["history"] = ended["history"]
     new |= {k: s[k] for k in ("start", "first", "unknown", "before")}
+    restored = begun["restores"]
+    new |= {k: xnp.where(restored, 0, new[k]) for k in ("y", "lam")}
+    helped = restored & (ended["status"] != np.int32(Status.infeasible))
     return new | {
-        "lengths": begun["lengths"], "rows": begun["rows"], "status": status, "last": ended["status"],
-        "best": xnp.minimum(s["best"], begun["worst"]), "round": s["round"] + np.int32(1),
+        "lengths": begun["lengths"], "rows": begun["rows"], "status": status,
+        "last": xnp.where(helped, RUNNING, ended["status"]), "restored": s["restored"] | restored,
+        "best": xnp.where(restored, xnp.inf, xnp.minimum(s["best"], begun["worst"])),
+        "round": xnp.where(restored, 0, s["round"]) + np.int32(1),
     }  # fmt: skip
 
 
