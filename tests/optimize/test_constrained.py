@@ -181,7 +181,9 @@ def test_bounds_that_are_equal(method, start):
 @pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
 def test_the_objective_does_not_lead_away_from_all_that_is_allowed(method, unit):
     """|x|² outside of a hyperbola: down the objective lies its centre, where no slope tells how to leave it."""
-    starts = unit * np.array([[1, 2], [1, -2], [0.5, 3], [-1, 2], [0, 1], [1, 5], [2, 1], [0.1, 0.1]])
+    starts = unit * np.array(
+        [[1, 2], [1, -2], [0.5, 3], [-1, 2], [0, 1], [1, 5], [2, 1], [0.1, 0.1]]
+    )
     outside = {"type": "ineq", "fun": lambda x: (x[0] / unit) ** 2 - (x[1] / unit) ** 2 - 1}
     solve = lambda x0: xo.minimize(lambda x: x @ x, x0, method=method, constraints=[outside])
     found = xc.jit(xc.vmap(solve))(starts)
