@@ -38,6 +38,20 @@ def test_old_programs_make_room_for_new_ones(room):
     assert len(compile._executables) < before + 120
 
 
+def test_large_programs_are_looked_at_in_time(monkeypatch):
+    """Each has hundreds of mappings: what programs may come between two looks is not told by how small others were."""
+    there, given = memory.mappings(), []
+    monkeypatch.setattr(memory, "most_mappings", lambda: 65530)
+    monkeypatch.setattr(memory, "mappings", lambda: there + 1000 * len(given))
+    monkeypatch.setattr(compile, "forget_half", lambda: given.__delitem__(slice(len(given) // 2)))
+    room, most = compile.Room(), 0
+    for _ in range(500):
+        room.take()
+        given.append(None)
+        most = max(most, memory.mappings())
+    assert most < 60000 and len(given) > 10
+
+
 def test_nothing_goes_while_there_is_room(monkeypatch):
     monkeypatch.setattr(memory, "most_mappings", lambda: 10 * memory.mappings())
     room, f = compile.Room(), xc.jit(lambda x: x + 1)

@@ -59,7 +59,7 @@ class Bounded(OrderedDict[Any, V]):
 
 
 class Room:
-    """Of the mappings of a process, ten for each program on a CPU, two thirds are for programs."""
+    """Of the mappings of a process, two thirds are for programs. On a CPU a small one has ten, a large one a thousand."""
 
     def __init__(self) -> None:
         self.programs = 0  # that may come before it is worth counting
@@ -74,7 +74,7 @@ class Room:
             forget_half()
             memory.return_memory()
             used = memory.mappings()
-        self.programs = max((limit - used) // 64, 16)
+        self.programs = min(max((limit - used) // 1024, 4), 64)
 
 
 return_memory = memory.return_memory
