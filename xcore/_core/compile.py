@@ -59,7 +59,7 @@ class Bounded(OrderedDict[Any, V]):
 
 
 class Room:
-    """Of the mappings of a process, two thirds are for programs. On a CPU a small one has ten, a large one a thousand."""
+    """Of the mappings of a process, two thirds are for programs. On a CPU a small one has ten, a large one hundreds."""
 
     def __init__(self) -> None:
         self.programs = 0  # that may come before it is worth counting
