@@ -107,10 +107,14 @@ def test_traced_weights_are_those_of_the_host():
     np.testing.assert_allclose(m.levels[0].p.todense(), reference(a.toarray(), 0.25, 5), rtol=1e-9)
 
 
+def strong_of(m):
+    return m.pattern.chosen(classical._is_strong(m.pattern, np.asarray(m.values), 0.25))[0]
+
+
 def test_fine_unknowns_have_coarse_ones_to_depend_on():
     for a in (grid(30), grid(30, weight=1e-3), triangles(500)):
         m = sparse.from_scipy(a)
-        strong = classical._strong(m.pattern, np.asarray(m.values), 0.25)
+        strong = strong_of(m)
         coarse = coarse_unknowns(strong)
         of = sp.csr_array((np.ones(strong.nnz), strong.indices, strong.indptr), shape=strong.shape)
         assert np.all((of @ coarse > 0) | coarse) and coarse.mean() < 0.55
@@ -146,7 +150,7 @@ def test_regular_grids_stay_regular():
     """Every second unknown of five points, every fourth of nine."""
     for a, share in ((grid(40), 2), (turned(41, 1.0, 0.0), 4)):
         m = sparse.from_scipy(a)
-        coarse = coarse_unknowns(classical._strong(m.pattern, np.asarray(m.values), 0.25))
+        coarse = coarse_unknowns(strong_of(m))
         n = int(len(coarse) ** 0.5)
         i, j = np.nonzero(coarse.reshape(n, n))
         same = (i + j) % 2 if share == 2 else 2 * (i % 2) + j % 2

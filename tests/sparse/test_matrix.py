@@ -235,3 +235,30 @@ MISTAKES = {
 def test_mistakes_are_explained(words):
     with pytest.raises((ValueError, TypeError), match=words):
         MISTAKES[words]()
+
+
+def test_places_are_found_among_many_as_among_few():
+    """The second way, for many, is SciPy's."""
+    rng = np.random.default_rng(0)
+    p = sparse.Pattern(*rng.integers(0, (90, 70), (2000, 2)).T, (90, 70))
+    rows, columns = rng.integers(-3, (95, 75), (3000, 2)).T
+    inside = (rows >= 0) & (rows < 90) & (columns >= 0) & (columns < 70)
+    rows, columns = rows[inside], columns[inside]
+    assert len(rows) > 1000
+    few = [int(p.find(i, j)) for i, j in zip(rows[:300], columns[:300], strict=True)]
+    many = p.find(rows, columns)
+    np.testing.assert_array_equal(many[:300], few)
+    there = many >= 0
+    np.testing.assert_array_equal(p.rows[many[there]], rows[there])
+    np.testing.assert_array_equal(p.columns[many[there]], columns[there])
+    assert 0 < there.sum() < len(there)
+    np.testing.assert_array_equal(p.find(np.full(2000, 95), np.zeros(2000, int)), -1)
+
+
+def test_a_pattern_keeps_the_last_of_what_was_made_for_it():
+    p, made = sparse.Pattern([0], [0], (1, 1)), []
+    for k in range(2000):
+        p.kept(("chosen", k), lambda k=k: made.append(k))
+    assert len(p._kept) < 1000 and len(made) == 2000
+    p.kept(("chosen", 1999), lambda: made.append(0))
+    assert len(made) == 2000

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._pattern import Pattern, shared
+from ._pattern import Pattern, sampled, scipys, shared
 
 
 class Hierarchy(NamedTuple):
@@ -209,26 +209,17 @@ def sums_of(pattern: Pattern, terms: np.ndarray) -> np.ndarray:
     """Of the terms of each row."""
     whole = np.zeros((pattern.shape[0], *terms.shape[1:]), terms.dtype)
     full = pattern.lengths > 0
+    if full.all() and len(full):
+        return np.add.reduceat(terms, pattern.indptr[:-1], axis=0)
     if full.any():
         whole[full] = np.add.reduceat(terms, pattern.indptr[:-1][full], axis=0)
     return whole
 
 
-def scipys(p: Pattern, values: np.ndarray) -> Any:
-    """SciPy's matrix, where SciPy is there."""
-    try:
-        import scipy.sparse
-    except ImportError:
-        return None
-    return scipy.sparse.csr_array((values, p.indices, p.indptr), shape=p.shape)
-
-
 def operator(p: Pattern, values: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """Products with a matrix."""
     a = scipys(p, values)
-    if a is not None:
-        return lambda x: a @ x
-    return lambda x: sums_of(p, values.reshape(-1, *[1] * (x.ndim - 1)) * x[p.columns])
+    return lambda x: a @ x
 
 
 def radius(pattern: Pattern, values: np.ndarray, scale: np.ndarray) -> float:
@@ -258,25 +249,15 @@ def smoothed(
 
 def _product(p: Pattern, v: np.ndarray, q: Pattern, w: np.ndarray) -> tuple[Pattern, np.ndarray]:
     """With all places where an element may be: SciPy's product leaves out sums that cancel."""
-    a = scipys(p, v)
-    if a is None:
-        made, sums, left, right = p.product(q)
-        return made, sums_of(sums, v[left] * w[right])
     made = p.kept(("places of a product", q), lambda: places_of_product(p, q))
-    known = a @ scipys(q, w)
+    known = scipys(p, v) @ scipys(q, w)
+    if known.nnz < made.nnz:
+        return made, sampled(known, made.rows, made.columns)
     known.sort_indices()
-    if known.nnz == made.nnz:
-        return made, known.data
-    values = np.zeros(made.nnz, known.dtype)
-    rows = np.repeat(np.arange(made.shape[0]), np.diff(known.indptr))
-    values[made.find(rows, known.indices)] = known.data
-    return made, values
+    return made, known.data
 
 
 def places_of_product(p: Pattern, q: Pattern) -> Pattern:
-    """By SciPy, which needs no list of all products of elements."""
-    if scipys(p, np.ones(p.nnz)) is None:
-        return p.product(q)[0]
     whole = scipys(p, np.ones(p.nnz, np.float32)) @ scipys(q, np.ones(q.nnz, np.float32))
     whole.sort_indices()
     return Pattern.of_rows(whole.indptr, whole.indices, whole.shape)

@@ -27,11 +27,10 @@ from ._aggregation import (
     galerkin,
     operator,
     places_of_product,
-    scipys,
     sums_of,
 )
 from ._matrix import Sparse
-from ._pattern import Pattern, inverse_of, pointers_of, shared, stable_order
+from ._pattern import Pattern, inverse_of, pointers_of, sampled, scipys, shared, stable_order
 from ._products import product_of
 from ._splitting import coarse_unknowns
 
@@ -67,7 +66,7 @@ def split(
     known: list[Any] = []
     while len(splits) < max_levels - 1 and pattern.shape[0] > max_coarse:
         n = pattern.shape[0]
-        strong = shared(_strong(pattern, values, strength))
+        strong = _chosen_once(pattern, _is_strong(pattern, values, strength))
         chosen = strong.kept("coarse", functools.partial(coarse_unknowns, strong))
         count = int(chosen.sum())
         if not 0 < count < 0.9 * n:
@@ -75,7 +74,7 @@ def split(
         coarse = Pattern.of_rows(np.append(0, np.cumsum(chosen)), np.arange(count), (n, count))
         made = Split(strong, shared(coarse), strong)
         w = _known_weights(made, pattern, values)
-        made = made._replace(down=shared(_largest(made, w, most)))
+        made = made._replace(down=_down(made, _largest(made, w, most)))
         w = _prolonged(made, w, np, _total)
         known.append((pattern, values, w))
         pattern, values = galerkin(pattern, values, made.down, w)
@@ -101,15 +100,27 @@ def _total(p: Pattern, v: np.ndarray) -> np.ndarray:
 # On the host: what is strong, what is coarse, what is kept
 
 
-def _strong(p: Pattern, values: np.ndarray, strength: float) -> Pattern:
-    d = diagonal_of(p, values)[p.rows]
-    size = np.abs(d)
-    against = -np.real(values * np.conj(d)) / np.where(size == 0, 1, size)
-    against = np.where((p.rows == p.columns) | (against <= 0), 0, against)
-    full = p.lengths > 0
+def _is_strong(p: Pattern, values: np.ndarray, strength: float) -> np.ndarray:
+    against = -np.real(values * _signs(p, values)[p.rows])
+    against[p.diagonal[p.diagonal >= 0]] = 0
     top = np.zeros(p.shape[0])
+    full = p.lengths > 0
     top[full] = np.maximum.reduceat(against, p.indptr[:-1][full]) if p.nnz else 0
-    return p.chosen((against > 0) & (against >= strength * top[p.rows]))[0]
+    least = np.where(
+        top > 0, np.maximum(strength * top, np.finfo(float).smallest_subnormal), np.inf
+    )
+    return against >= np.repeat(least, p.lengths)
+
+
+def _signs(p: Pattern, values: np.ndarray) -> np.ndarray:
+    """Of each diagonal element the conjugate of the factor that makes it positive."""
+    d = diagonal_of(p, values)
+    return np.conj(_over(np, d, np.abs(d))) if values.dtype.kind == "c" else np.sign(d)
+
+
+def _chosen_once(p: Pattern, keep: np.ndarray) -> Pattern:
+    """The elements that a mask keeps; new values keep most often what others did."""
+    return p.kept(("chosen", np.packbits(keep).tobytes()), lambda: shared(p.chosen(keep)[0]))
 
 
 def _reach(made: Split) -> tuple[Pattern, Pattern]:
@@ -130,26 +141,41 @@ def _between(strong: Pattern, fine: np.ndarray) -> Pattern:
     return strong.chosen(fine[strong.rows] & fine[strong.columns])[0]
 
 
-def _largest(made: Split, w: np.ndarray, most: int) -> Pattern:
-    """Places of the largest weights of each row, and of the ones of coarse unknowns.
+def _largest(made: Split, w: np.ndarray, most: int) -> np.ndarray:
+    """Which are the largest weights of each row.
 
     Of weights alike all are kept or none, as long as one is: a part of them would lean to a side.
     """
-    wide, _ = _reach(made)
-    size, each = np.abs(w), wide.lengths
-    order = np.lexsort((-size, wide.rows))
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order)) - wide.indptr[:-1].astype(np.int64)[wide.rows]
-    left_out = order[wide.indptr[:-1][each > most] + most]  # the largest of these in its row
-    bound = np.zeros(wide.shape[0])
-    bound[each > most] = size[left_out] * (1 + 1e-9)
-    keep = size > bound[wide.rows]
-    keep |= (place < most) & (sums_of(wide, keep) == 0)[wide.rows]
-    kept = wide.chosen(keep)[0]
-    n, count = made.coarse.shape
-    number = np.cumsum(made.coarse.lengths) - 1
-    keys = kept.rows.astype(np.int64) * count + number[kept.columns]
-    return made.coarse.union(Pattern.of_keys(keys, (n, count)))[0]
+    (wide, _), size = _reach(made), np.abs(w)
+    long, bound = np.flatnonzero(wide.lengths > most), np.zeros(wide.shape[0])
+    if len(long):
+        table = _padded(wide, size, long)
+        at = table.shape[1] - 1 - most  # of the largest that is left out
+        bound[long] = np.partition(table, at, axis=1)[:, at] * (1 + 1e-9)
+    keep = size > np.repeat(bound, wide.lengths)
+    for i in np.flatnonzero((sums_of(wide, keep) == 0) & (wide.lengths > 0)):
+        row = slice(*wide.indptr[i : i + 2])
+        keep[row][np.argsort(-size[row], kind="stable")[:most]] = True
+    return keep
+
+
+def _padded(p: Pattern, x: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Some rows as a table, with -1 behind their ends."""
+    step = np.arange(p.lengths[rows].max())
+    at = np.minimum(p.indptr[rows][:, None] + step, p.nnz - 1)
+    return np.where(step < p.lengths[rows][:, None], x[at], -1)
+
+
+def _down(made: Split, keep: np.ndarray) -> Pattern:
+    """Of the prolongator: weights that are kept, and ones of coarse unknowns."""
+
+    def found() -> Pattern:
+        kept, (n, count) = _reach(made)[0].chosen(keep)[0], made.coarse.shape
+        number = np.cumsum(made.coarse.lengths) - 1
+        keys = kept.rows.astype(np.int64) * count + number[kept.columns]
+        return shared(made.coarse.union(Pattern.of_keys(keys, (n, count)))[0])
+
+    return made.strong.kept(("down", made.coarse, np.packbits(keep).tobytes()), found)
 
 
 # Weights
@@ -206,37 +232,71 @@ def _terms(made: Split, p: Pattern) -> Terms:
     )  # fmt: skip
 
 
+class Places(NamedTuple):
+    """Where the values stand that weights are made of.
+
+    Attributes:
+      direct: a_ij of weights among the values, -1 where there is none.
+      stay: values that stay in the diagonal of a row, a mask.
+      between: (i, k) of strong couplings of fine unknowns.
+      pairs, back: a_ik and a_ki of these among the values, -1 where there is none.
+      bar, at: (k, l) of coarse l, and these among the values.
+      reach: of those i, as the elements of weights.
+    """
+
+    direct: np.ndarray
+    stay: np.ndarray
+    between: Pattern
+    pairs: np.ndarray
+    back: np.ndarray
+    bar: Pattern
+    at: np.ndarray
+    reach: Pattern
+
+
+def _places(made: Split, p: Pattern) -> Places:
+    fine, (wide, _) = made.coarse.lengths == 0, _reach(made)
+    between = _between(made.strong, fine)
+    direct, pairs, back = (
+        p.find(*x)
+        for x in ((wide.rows, wide.columns), (between.rows, between.columns), (between.columns, between.rows))
+    )  # fmt: skip
+    stay = fine[p.rows]
+    stay[direct[direct >= 0]] = stay[pairs] = False
+    used = np.zeros((2, p.shape[0]), bool)
+    used[0, between.columns], used[1, between.rows] = True, True
+    bar, at = p.chosen(used[0, p.rows] & ~fine[p.columns])
+    return Places(direct, stay, between, pairs, back, bar, at, wide.chosen(used[1, wide.rows])[0])
+
+
 def _known_weights(made: Split, p: Pattern, values: np.ndarray) -> np.ndarray:
     """What ``_weights`` are of these values, by products of SciPy's matrices, without lists of products of elements."""
-    if scipys(p, values) is None:
-        return _weights(made, p, values, np, _total)
-    n, fine, (wide, _) = p.shape[0], made.coarse.lengths == 0, _reach(made)
-    between = _between(made.strong, fine)
-    d = diagonal_of(p, values)
-    against = np.real(values * np.conj(_over(np, d, np.abs(d)))[p.rows]) < 0
-    used = np.zeros((2, n), bool)
-    used[0, between.columns], used[1, between.rows] = True, True
-    bar, at = p.chosen(against & used[0, p.rows] & ~fine[p.columns])
-    a, bar = scipys(p, values), scipys(bar, values[at])
-    q, back = _sampled(a, between), _sampled(a, between, turned=True)
-    back = np.where(np.real(back * np.conj(_over(np, d, np.abs(d)))[between.columns]) < 0, back, 0)
-    b = _sampled(_ones(wide.chosen(used[1, wide.rows])[0]) @ bar.T, between) + back
-    each = _over(np, q, b)
-    shares, own = scipys(between, each) @ bar, scipys(between, np.where(b == 0, q, each * back))
-    apart = _sampled(_ones(wide) + _ones(between), p) == 0
-    stay = scipys(p, np.where(apart & fine[p.rows], values, 0))
-    lumped = stay @ np.ones(n) + own @ np.ones(n)
-    return -_over(np, _sampled(a, wide) + _sampled(shares, wide), lumped[wide.rows])
+    (wide, _), t = (
+        _reach(made),
+        made.strong.kept(("places", made.coarse, p), lambda: _places(made, p)),
+    )
+    top, lumped = _taken(values, t.direct), sums_of(p, np.where(t.stay, values, 0))
+    if t.between.nnz:
+        ratios, own, bar = _shares(t, p, values)
+        top = top + sampled(scipys(t.between, ratios) @ bar, wide.rows, wide.columns)
+        lumped = lumped + sums_of(t.between, own)
+    return -_over(np, top, np.repeat(lumped, wide.lengths))
 
 
-def _ones(p: Pattern) -> Any:
-    return scipys(p, np.ones(p.nnz))
+def _shares(t: Places, p: Pattern, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, Any]:
+    """a_ik / b_ik, what of it goes into the diagonal of row i, and ā_kl."""
+    signs, q, back = _signs(p, values), _taken(values, t.pairs), _taken(values, t.back)
+    back = np.where(np.real(back * signs[t.between.columns]) < 0, back, 0)
+    bar = values[t.at]
+    bar = np.where(np.real(bar * signs[t.bar.rows]) < 0, bar, 0)
+    ones = scipys(t.reach, np.ones(t.reach.nnz)) @ scipys(t.bar.T, bar[t.bar.order])
+    b = sampled(ones, t.between.rows, t.between.columns) + back
+    ratios = _over(np, q, b)
+    return ratios, np.where(b == 0, q, ratios * back), scipys(t.bar, bar)
 
 
-def _sampled(a: Any, p: Pattern, turned: bool = False) -> np.ndarray:
-    """Of SciPy's matrix the elements at places, or at those of the transpose; 0 where it has none."""
-    found = a[p.columns, p.rows] if turned else a[p.rows, p.columns]
-    return np.asarray(found if isinstance(found, np.ndarray) else found.toarray()).reshape(-1)
+def _taken(values: np.ndarray, at: np.ndarray) -> np.ndarray:
+    return np.where(at >= 0, values[np.maximum(at, 0)], 0) if len(values) else np.zeros(len(at))
 
 
 def _over(xp: Any, x: Any, y: Any) -> Any:

@@ -6,7 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._aggregation import Hierarchy, diagonal_of, galerkin, inverse_diagonal, operator, smoothed
+from ._aggregation import (
+    Hierarchy,
+    diagonal_of,
+    galerkin,
+    inverse_diagonal,
+    operator,
+    radius,
+    smoothed,
+)
 from ._pattern import Pattern
 
 LANCZOS = 10  # steps that estimate the largest eigenvalue
@@ -50,16 +58,21 @@ def _smoothing(pattern: Pattern, values: np.ndarray) -> tuple[np.ndarray, float]
     scale = inverse_diagonal(diagonal_of(pattern, values))
     if not len(scale):
         return scale, 1.0
-    sums = np.max(np.abs(scale) * operator(pattern, np.abs(values))(np.ones(len(scale))))
-    times = operator(pattern, values)
-    x = np.sin(1.0 + np.arange(len(scale)) ** 2).astype(values.dtype)
+    sums, times = radius(pattern, values, scale), operator(pattern, values)
+    x = pattern.kept("start", lambda: np.sin(1.0 + np.arange(len(scale)) ** 2)).astype(values.dtype)
+    size, seen = _length(x), 0.0
     for _ in range(2 * LANCZOS):
-        x = scale * times(x / _length(x))
-    return scale, float(min(1.1 * _length(x), sums)) or 1.0
+        x = scale * times(x / size)
+        size = _length(x)
+        seen = max(seen, size)
+        if 1.1 * seen >= sums:
+            break
+    return scale, float(min(1.1 * seen, sums)) or 1.0
 
 
 def _length(x: np.ndarray) -> float:
-    return float(np.sqrt((np.abs(x) ** 2).sum())) or 1.0
+    parts = x.view(x.real.dtype)
+    return float(np.sqrt(np.einsum("i,i", parts, parts))) or 1.0  # without BLAS, and its threads
 
 
 _ONE_BY_ONE = 300  # unknowns

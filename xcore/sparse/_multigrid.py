@@ -291,10 +291,10 @@ def _largest(a: Sparse, scale: Array) -> Array:
     start = _irregular((n,), a.dtype)
 
     def grow(_: Any, s: tuple[Array, Array]) -> tuple[Array, Array]:
-        x, _ = s
+        x, seen = s
         y = scale * a.mv(x)
         size = safe_norm(y)
-        return safe_divide(y, size.astype(y.dtype)), size
+        return safe_divide(y, size.astype(y.dtype)), xnp.maximum(seen, size)
 
     start = start / safe_norm(start).astype(start.dtype)
     seen = fori_loop(0, 2 * LANCZOS, grow, (start, xnp.zeros((), sums.dtype)))[1]
