@@ -143,7 +143,7 @@ class InScales(Constrained):
         self.problem, self.scales, self.who, self.flat = problem, scales, problem.who, problem.flat
         lower, upper = problem.bounds
         self.bounds, self.has_bounds = (lower / scales.x, upper / scales.x), problem.has_bounds
-        self.sizes = problem.sizes
+        self.sizes, self.bend = problem.sizes, scales.bend
 
     def value(self, x):
         return self.problem.value(x * self.scales.x) / self.scales.f
@@ -239,7 +239,7 @@ class SQP:
         most = xnp.maximum(largest(y), largest(lam))
         rho = xnp.maximum(1.1 * most, 0.5 * (s["rho"] + 1.1 * most))
         good, move, new, n = self._search(problem, s | {"rho": rho, "lam": lam}, p, left)
-        b = _damped_update(s, new, move, y, lam)
+        b = _damped_update(s, new, move, y, lam, problem.bend)
         size, fine, degenerate = judge(new, y, lam, tol)
         short = norm(move) <= 4 * eps * xnp.maximum(1, largest(x))
         failed = xnp.where(good, 0, s["failed"] + np.int32(1)).astype(np.int32)
@@ -326,10 +326,13 @@ def _correction(s):
     return correct
 
 
-def _damped_update(old, new, s, y, lam):
-    """BFGS with the change of the Lagrangian's gradient mixed with B s, so that B stays definite."""
+def _damped_update(old, new, s, y, lam, bend):
+    """BFGS with the change of the Lagrangian's gradient, and that of ``bend`` besides, mixed with B s, so that B stays
+
+    definite."""
     b = old["b"]
     change = new["g"] - old["g"] - y @ (new["jh"] - old["jh"]) - lam @ (new["jc"] - old["jc"])
+    change = change + bend * s
     ss, sy, yy = xnp.vdot(s, s), xnp.vdot(s, change), xnp.vdot(change, change)
     first = ~old["scaled"] & (sy > 0)
     b = xnp.where(

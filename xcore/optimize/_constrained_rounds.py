@@ -29,16 +29,20 @@ from ._units import FULL, power_of_two
 
 MOST = 4  # rounds
 NOTHING = 2.0**40  # by what an objective is divided that shall not count
+BEND = 1 / 8  # the curvature that is put in its place: without any, ways along constraints would be rounding errors
 
 
 @struct
 class Scales:
-    """Units of the variables, of the objective, of equations and of inequalities."""
+    """Units of the variables, of the objective, of equations and of inequalities; ``bend`` is a curvature that
+
+    models shall have besides, where the objective counts for nothing."""
 
     x: Any
     f: Any
     eq: Any
     ineq: Any
+    bend: Any
 
     def of(self, name: str, v):
         """What a method calls ``name``, in the user's units."""
@@ -81,14 +85,26 @@ def _middle(size):
 
 
 def lengths_now(s, reach):
-    """(how large variables are that came so far, the constraints' largest gradients by them): where nothing told
-
-    of any, their ways do."""
-    before, rows = s["lengths"], s["rows"]
-    far = largest(reach / before)
-    own = xnp.maximum(before, coarse(xnp.where(reach > 0, reach, before)))
+    """How large variables are that came so far; where nothing told of any at the start, their ways do."""
+    first = s["first"]
+    far = largest(reach / first)
     change = coarse(xnp.where(xnp.all(s["unknown"]) & (far > 0), far, 1))
-    return xnp.where(change == 1, own, change * before), [change * a for a in rows]
+    own = xnp.maximum(first, coarse(xnp.where(reach > 0, reach, first)))
+    return xnp.where(change == 1, own, change * first)
+
+
+def _as_came(d, reach, bend, rows, least):
+    """Lengths no longer than where variables ended, or came from, or what terms of others tell: a slope may have
+
+    promised more at the start, and what is violated would be judged by that. Where no variable moved, all is
+    as it was; below ``least`` of what it was, ways are rounding errors.
+    """
+    energy = largest(xnp.sqrt(bend) * reach)
+    alike = xnp.where(bend > 0, energy / xnp.sqrt(xnp.where(bend > 0, bend, 1)), 0)
+    terms = _nearest(xnp.max(xnp.abs(rows) * reach, axis=1, initial=0), rows)
+    told = xnp.maximum(reach, xnp.maximum(alike, terms))
+    now = xnp.minimum(d, coarse(xnp.maximum(told, least * d)))
+    return xnp.where(told > 0, now, d)
 
 
 def _nearest(values, j):
@@ -137,9 +153,8 @@ class View:
     lam: Any
 
 
-def look(problem, start, x, y, lam, lengths, still, rows, tol) -> View:
-    """``still``: variables without a length of their own, that never moved; ``rows``: the largest gradients of the
-    constraints so far."""
+def look(problem, start, x, y, lam, lengths, reach, unknown, rows, tol) -> View:
+    """``unknown``: variables without a length of their own; ``rows``: gradients of the constraints at the start."""
     f, g, h, jh, c, jc = problem.local(x)
     d, full = lengths, typeof(x).shape[0] <= FULL
 
@@ -151,7 +166,11 @@ def look(problem, start, x, y, lam, lengths, still, rows, tol) -> View:
         )
 
     curved = hessian(lagrangian)(x) if full else None
-    d = d if curved is None else _as_curved(d, xnp.abs(xnp.diagonal(curved)), still)
+    bends = xnp.zeros_like(d) if curved is None else xnp.abs(xnp.diagonal(curved))
+    least = 10 * xnp.finfo(d.dtype).eps / tol
+    d = _as_came(d, reach, bends, xnp.concatenate([jh, jc[: problem.sizes[1]]]), least)
+    d = _as_curved(d, bends, unknown & (reach == 0))
+    rows = [xnp.max(xnp.abs(j) * d, axis=1, initial=0) for j in rows]
     # gradients of constraints that vanish are no measure: then what they had, or their size
     now = [xnp.max(xnp.abs(j) * d, axis=1, initial=0) for j in (jh, jc)]
     units = [_or_else(a, _or_else(before, xnp.abs(v))) for a, before, v in zip(now, rows, (h, c))]
@@ -170,7 +189,7 @@ def look(problem, start, x, y, lam, lengths, still, rows, tol) -> View:
     else:
         bend = largest(grad(lambda x: xnp.vdot(grad(lagrangian)(x), d))(x) * d)
     size = xnp.maximum(terms, bend)
-    scales = Scales(d, power_of_two(size), *map(power_of_two, units))
+    scales = Scales(d, power_of_two(size), *map(power_of_two, units), xnp.zeros_like(f))
     safe = xnp.where(size > 0, size, 1)
     wrong = [xnp.abs(h) / units[0], xnp.maximum(-c, 0) / units[1]]
     active = near & (xnp.arange(typeof(c).shape[0]) < problem.sizes[1])
@@ -227,8 +246,7 @@ def rounds(
     d, unknown = lengths_of(problem, x, g, j, values)
     zeros = lambda n: xnp.zeros(n, dtype)  # noqa: E731
     start = {
-        "x": x, "start": x, "y": zeros(me), "lam": zeros(mi), "lengths": d, "first": d, "unknown": unknown,
-        "rows": [xnp.max(xnp.abs(a) * d, axis=1, initial=0) for a in (jh, jc)],
+        "x": x, "start": x, "y": zeros(me), "lam": zeros(mi), "first": d, "unknown": unknown, "rows": [jh, jc],
         "status": xnp.asarray(RUNNING), "last": xnp.asarray(RUNNING), "f": zeros(()), "g": zeros(x.shape),
         "h": zeros(me), "c": zeros(mi), "stationary": zeros(()), "feasible": zeros(()), "product": zeros(()),
         "flat": zeros(()), "best": zeros(()) + xnp.inf, "before": f, "nit": count(0), "nfev": count(0),
@@ -259,15 +277,18 @@ def rounds(
 def _begun(method, problem, make, s, tol, aim, maxiter) -> dict:
     """What a round sees where it begins, and the method's state in its units."""
     reach = xnp.maximum(xnp.abs(s["x"]), xnp.abs(s["x"] - s["start"]))
-    (lengths, rows), still = lengths_now(s, reach), s["unknown"] & (reach == 0)
-    seen = look(problem, s["start"], s["x"], s["y"], s["lam"], lengths, still, rows, tol)
+    lengths = lengths_now(s, reach)
+    seen = look(
+        problem, s["start"], s["x"], s["y"], s["lam"], lengths, reach, s["unknown"], s["rows"], tol
+    )
     worst = xnp.maximum(seen.stationary, xnp.maximum(seen.feasible, seen.product))
     status = _verdict(s, seen, worst, tol, maxiter)
     # Where methods found no way on, the objective may have led them there: once, the constraints are met without it.
     restores = (status == np.int32(Status.infeasible)) & ~s["restored"]
     status = xnp.where(restores, RUNNING, status)
     weight = xnp.where(restores, NOTHING, 1).astype(seen.f.dtype)
-    seen = seen.replace(scales=seen.scales.replace(f=seen.scales.f * weight))
+    f, bend = seen.scales.f * weight, xnp.where(restores, BEND, 0).astype(weight.dtype)
+    seen = seen.replace(scales=seen.scales.replace(f=f, bend=bend))
     scales, x = seen.scales, xnp.where(restores, _aside(problem, s, lengths), s["x"])
     state = method.init(make(problem, scales), x / scales.x, aim)
     state = state | {
@@ -281,8 +302,6 @@ def _begun(method, problem, make, s, tol, aim, maxiter) -> dict:
         "state": state,
         "status": status,
         "worst": worst,
-        "lengths": lengths,
-        "rows": rows,
     }
 
 
@@ -307,12 +326,12 @@ def _ended(s, begun, ended) -> dict:
     }
     if "history" in s:
         new["history"] = ended["history"]
-    new |= {k: s[k] for k in ("start", "first", "unknown", "before")}
+    new |= {k: s[k] for k in ("start", "first", "unknown", "rows", "before")}
     restored = begun["restores"]
     new |= {k: xnp.where(restored, 0, new[k]) for k in ("y", "lam")}
     helped = restored & (ended["status"] != np.int32(Status.infeasible))
     return new | {
-        "lengths": begun["lengths"], "rows": begun["rows"], "status": status,
+        "status": status,
         "last": xnp.where(helped, RUNNING, ended["status"]), "restored": s["restored"] | restored,
         "best": xnp.where(restored, xnp.inf, xnp.minimum(s["best"], begun["worst"])),
         "round": xnp.where(restored, 0, s["round"]) + np.int32(1),
