@@ -195,3 +195,62 @@ def test_what_cannot_be_met_is_told_after_a_second_look():
     empty = {"type": "ineq", "fun": lambda x: -1 - x @ x}
     found = xo.minimize(lambda x: xnp.sum(x), np.array([1.0, 2.0]), constraints=[empty])
     assert not found.success and "constraints" in found.message
+
+
+def _least(f, starts, constraints, method, data):
+    """Of a batch: statuses and points."""
+
+    def solve(x0, d):
+        parts = {k: lambda x, c=c: c(x, d) for k, c in constraints.items()}
+        found = xo.minimize(
+            lambda x: f(x, d), x0, method=method, constraints=xo.Constraints(**parts)
+        )
+        return found.status, found.x
+
+    return map(np.asarray, xc.jit(xc.vmap(solve))(starts, data))
+
+
+@pytest.mark.parametrize("method", ["sqp", "augmented-lagrangian"])
+def test_a_way_far_out_does_not_make_what_is_violated_small(method):
+    """a·x = b and 2 a·x = 2 b + gap: methods run along both, and were judged by how far they had come."""
+    rng = np.random.default_rng(19)
+    a, b, target = (
+        rng.standard_normal((24, 5)),
+        rng.standard_normal(24),
+        rng.standard_normal((24, 5)),
+    )
+    root, gap = rng.standard_normal((24, 5, 5)), rng.choice([0.01, 1.0, 10.0], 24)
+    bend = np.swapaxes(root, 1, 2) @ root + 0.1 * np.eye(5)
+    both = lambda x, d: xnp.stack([d[0] @ x - d[1], 2 * (d[0] @ x) - 2 * d[1] - d[2]])
+    far = lambda x, d: (x - d[3]) @ d[4] @ (x - d[3]) / 2 + xnp.cos(3 * x).sum() / 2
+    starts = 3 * rng.standard_normal((24, 5))
+    status, _ = _least(far, starts, {"eq": both}, method, (a, b, gap, target, bend))
+    assert (status == np.int32(xo.Status.infeasible)).all(), status
+
+
+@pytest.mark.parametrize("method", ["sqp", "augmented-lagrangian"])
+def test_a_slope_does_not_say_how_large_variables_are_where_constraints_hold_them(method):
+    """From 0, where the objective's Newton step leads to 1e3 to 1e9, onto a ball of radius 1; and past it."""
+    centers = np.array([1.0, 2.0, -1.0]) * 10.0 ** np.arange(3, 10)[:, None]
+    f, ball = lambda x, c: xnp.sum((x - c) ** 2), lambda x, c: 1 - x @ x
+    outside = lambda x, c: xnp.stack([ball(x, c), x[0] - 1.001])
+    status, _ = _least(f, np.zeros((7, 3)), {"ineq": outside}, method, centers)
+    assert (status != 0).all() and (status == np.int32(xo.Status.infeasible)).sum() > 3, status
+    status, x = _least(f, np.zeros((7, 3)), {"ineq": ball}, method, centers)
+    assert (status == 0).sum() > 3, status
+    want = centers / np.linalg.norm(centers, axis=1)[:, None]
+    np.testing.assert_allclose(x[status == 0], want[status == 0], atol=3e-6)
+
+
+def test_an_equation_may_be_two_inequalities():
+    """v >= 0 and -v >= 0: no multipliers are the only ones, and no point is inside."""
+    rng = np.random.default_rng(20)
+    a, at, target = (rng.standard_normal(s) for s in ((16, 2, 5), (16, 5), (16, 5)))
+    pairs = lambda x, d: xnp.concatenate([d[0] @ (x - d[1]), d[0] @ (d[1] - x)])
+    f = lambda x, d: xnp.sum((x - d[2]) ** 2)
+    status, x = _least(f, rng.standard_normal((16, 5)), {"ineq": pairs}, "sqp", (a, at, target))
+    assert (status == 0).all(), status
+    want = target + np.einsum(
+        "bnm,bm->bn", np.linalg.pinv(a), np.einsum("bmn,bn->bm", a, at - target)
+    )
+    np.testing.assert_allclose(x, want, atol=1e-5)

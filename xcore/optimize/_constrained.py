@@ -327,9 +327,9 @@ def _correction(s):
 
 
 def _damped_update(old, new, s, y, lam, bend):
-    """BFGS with the change of the Lagrangian's gradient, and that of ``bend`` besides, mixed with B s, so that B stays
+    """BFGS with the change of the Lagrangian's gradient mixed with B s, so that B stays definite.
 
-    definite."""
+    ``bend`` is a curvature besides."""
     b = old["b"]
     change = new["g"] - old["g"] - y @ (new["jh"] - old["jh"]) - lam @ (new["jc"] - old["jc"])
     change = change + bend * s

@@ -29,14 +29,14 @@ from ._units import FULL, power_of_two
 
 MOST = 4  # rounds
 NOTHING = 2.0**40  # by what an objective is divided that shall not count
-BEND = 1 / 8  # the curvature that is put in its place: without any, ways along constraints would be rounding errors
+BEND = 1 / 8  # the curvature in its place: without any, ways along constraints are rounding errors
 
 
 @struct
 class Scales:
-    """Units of the variables, of the objective, of equations and of inequalities; ``bend`` is a curvature that
+    """Units of the variables, of the objective, of equations and of inequalities.
 
-    models shall have besides, where the objective counts for nothing."""
+    ``bend`` is a curvature that models shall have besides, where the objective counts for nothing."""
 
     x: Any
     f: Any
@@ -94,10 +94,10 @@ def lengths_now(s, reach):
 
 
 def _as_came(d, reach, bend, rows, least):
-    """Lengths no longer than where variables ended, or came from, or what terms of others tell: a slope may have
+    """Lengths d no longer than the ways that variables went, their sizes, or what terms of others tell.
 
-    promised more at the start, and what is violated would be judged by that. Where no variable moved, all is
-    as it was; below ``least`` of what it was, ways are rounding errors.
+    A slope may have promised more at the start, and what is violated would be judged by that. Where no variable
+    moved, all is as it was; below ``least`` of what it was, ways are rounding errors.
     """
     energy = largest(xnp.sqrt(bend) * reach)
     alike = xnp.where(bend > 0, energy / xnp.sqrt(xnp.where(bend > 0, bend, 1)), 0)

@@ -59,7 +59,8 @@ def _polished(b, g, a_matrix, a, c_matrix, c, charge, found, active):
         )
         system = xnp.block([[b, -a_matrix.T, -held.T], [a_matrix, none], [held, others]])
         right = xnp.concatenate([-g, -a, xnp.where(active, -c, 0)])
-        z = xnp.linalg.solve(system, right)
+        kept = xnp.concatenate([xnp.zeros(n, bool), xnp.ones(me, bool), active])
+        z = _softly(system, right, kept.astype(dtype) * xnp.finfo(dtype).eps ** 0.5 / scale)
         new = z[:n], z[n : n + me], z[n + me :]
         now = error(*new)
         better = now < least
@@ -70,6 +71,13 @@ def _polished(b, g, a_matrix, a, c_matrix, c, charge, found, active):
 
     start = found, active, error(*found), xnp.zeros((), bool)
     return iterations(lambda s: ~s[3], turn, start, TURNS)[0]
+
+
+def _softly(system, right, soft):
+    """A solution with the least multipliers where rows say the same twice, such as v >= 0 and -v >= 0."""
+    mended = system + xnp.diag(soft)
+    z = xnp.linalg.solve(mended, right)
+    return z + xnp.linalg.solve(mended, right - system @ z)
 
 
 class _Elastic:
