@@ -240,62 +240,38 @@ LOOPS = ("optimize/_loop.py", "optimize/_packed.py")  # what runs `iterate`
 # What packages of methods take from below numpy, beside `_ops` itself: they live on `xcore.numpy`, and on this.
 # Who needs more looks first whether numpy or the package has it.
 BELOW = {
-    # names that users have too: transformations, loops and rules of one's own
-    "_control.jit": "jit eval_shape",
-    "_transforms.map": "vmap",
-    "_transforms.api": "grad value_and_grad jvp vjp linearize linear_transpose",
-    "_transforms.jacobians": "jacfwd hessian",
-    "_control.cond": "cond switch platform_dependent unless_spread",
-    "_control.apart": "while_apart",
-    "_control.loops": "scan fori_loop",
-    "_control.while_loop": "while_loop",
-    "_control.implicit": "custom_root custom_linear_solve",
-    "_control.custom": "closure_convert custom_jvp stop_gradient",
-    "_control.custom_lanes": "custom_vmap sequential_vmap",
-    "_control.callback": "pure_callback",
-    "_control.checkpoint": "checkpoint",
-    "_control.saving": "Checkpointer read_metadata",
-    "_core": "tree nodes dtypes errors findings package",
-    "_core.array": "Array",
-    "_core.types": "typeof ShapeDtypeStruct",
-    "_core.typing": "ArrayLike DTypeLike Axis Shape Index Key PyTree DeviceLike Scalar",
-    "_core.trace": "Tracer is_evaluating ensure_compile_time_eval",
-    # rows of matrices over several devices
-    "_control.collectives": "all_to_all",
-    "_control.mapped": "shard_map",
-    "_core.devices": "device_put",
-    "_core.mesh": "Mesh PartitionSpec",
-    # how functions and solutions are made
-    "_core.struct": "struct static",
-    "_core.notebook": "shown",
-    "_core.eval": "fused",
-    "_core.types ": "ArrayType Value",
-    "_core.settings": "require",
-    "_core.package": "bound",
-    "_core.source": "boundary stack_level user_frame",
-    "_control.checks": "fail_if make_site report",
-    "_control.once": "once",
-    "_control.linear_call": "linear_call",
-    "_control.call": "in_one_kernel",
-    "_control.platforms": "by_platform",
-    "_cpu.sparse": "BY_SCIPY",
-    "_core.program": "trace_program eval_program dead_code_eliminated",
-    "_transforms.jvp": "watching",
+    "_transforms": "vmap grad value_and_grad jvp vjp linearize linear_transpose jacfwd hessian watching",
+    "_control": (
+        # names that users have too: transformations, loops and rules of one's own
+        "vmap grad value_and_grad jvp vjp linearize linear_transpose jacfwd hessian jit eval_shape "
+        "cond switch platform_dependent scan fori_loop while_loop custom_root custom_linear_solve "
+        "closure_convert custom_jvp stop_gradient custom_vmap sequential_vmap pure_callback checkpoint "
+        "Checkpointer read_metadata "
+        # how they are run: on their own, once, on many devices, with checks
+        "while_apart unless_spread once linear_call in_one_kernel by_platform fail_if make_site report "
+        "all_to_all shard_map"
+    ),
+    "_core": (
+        "tree nodes dtypes errors findings package Array ArrayType ShapeDtypeStruct Value Tracer typeof "
+        "ArrayLike DTypeLike Axis Shape Index Key PyTree DeviceLike Scalar is_evaluating "
+        "ensure_compile_time_eval struct static shown fused require bound boundary stack_level user_frame "
+        "trace_program eval_program dead_code_eliminated "
+        # where and on what a program runs
+        "device_put Mesh PartitionSpec default_sharding NamedSharding"
+    ),
     # the algebra of small matrices, and what LAPACK's factors are good for
-    "_ops.matrices": "adjoint conjugate diagonal hermitian_of_lower matmul part swapped FACTORISED",
-    "_ops.factor": "solve_with apply_transpose take_rows",
-    "_ops.coalescing": "sums",
-    "_ops.trigonometric": "matrix",
-    # where and on what a program runs
-    "_core.sharding": "default_sharding NamedSharding",
-    "_cpu.rows": "cores",
+    "_ops": (
+        "adjoint conjugate diagonal hermitian_of_lower matmul part swapped FACTORISED solve_with "
+        "apply_transpose take_rows sums matrix"
+    ),
+    "_cpu": "BY_SCIPY cores",
 }
 METHODS = (*SOLVERS, "scipy")
 
 
 def below_numpy(files: dict[str, str]) -> list[str]:
     """Packages of methods live on `xcore.numpy`; what else they need is listed in `BELOW`."""
-    allowed = {f"xcore.{m.strip()}.{n}" for m, names in BELOW.items() for n in names.split()}
+    allowed = {(m, n) for m, names in BELOW.items() for n in names.split()}
     return [
         f"{file}:{node.lineno} imports {name}"
         for file, text in files.items()
@@ -303,7 +279,9 @@ def below_numpy(files: dict[str, str]) -> list[str]:
         for node, _, _ in statements(text)
         if isinstance(node, ast.ImportFrom)
         for name in [f"{absolute(file, node)}.{alias.name}" for alias in node.names]
-        if RANK.get(folder(name), FACE) < RANK["numpy"] and name not in allowed | {"xcore._ops"}
+        if RANK.get(folder(name), FACE) < RANK["numpy"]
+        and name != "xcore._ops"
+        and (folder(name), name.rpartition(".")[2]) not in allowed
     ]
 
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from . import ShapeDtypeStruct, custom_vjp, eval_shape, jit, pure_callback, tree, vjp
 from . import numpy as xnp
-from ._core.eval import from_numpy
-from ._core.trace import Tracer
+from ._core import Tracer, from_numpy
 
 
 class Side(NamedTuple):

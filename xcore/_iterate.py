@@ -16,17 +16,13 @@ import numpy as np
 
 from . import _ops as ops
 from . import numpy as xnp
-from ._control.jit import jit
+from ._control import jit, vmap, while_loop
 from ._control.progress import Bar
 from ._control.saving import Checkpointer, read_metadata
-from ._control.while_loop import while_loop
-from ._core import errors, tree
+from ._core import errors, is_evaluating, tree, typeof
 from ._core.array import Array, from_host
 from ._core.devices import device_put
 from ._core.sharding import default_sharding
-from ._core.trace import is_evaluating
-from ._core.types import typeof
-from ._transforms.map import vmap
 
 if TYPE_CHECKING:
     from ._core.typing import ArrayLike, PyTree

@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from . import numpy as xnp
-from ._core.array import Array
+from ._core import Array, Value, static, struct, typeof
 from ._core.exceptions import SingularMatrixError, SolverError
 from ._core.notebook import shown
-from ._core.struct import static, struct
-from ._core.types import Value, typeof
 
 if TYPE_CHECKING:
     from ._core.typing import ArrayLike, PyTree

@@ -1,5 +1,6 @@
 """Rules for derivatives, under the names of ``jax.custom_derivatives``."""
 
+from ._control import linear_call
 from ._control.custom import (
     CustomVJPPrimal,
     SymbolicZero,
@@ -8,7 +9,6 @@ from ._control.custom import (
     custom_jvp,
     custom_vjp,
 )  # fmt: skip
-from ._control.linear_call import linear_call
 
 __all__ = [
     "closure_convert", "custom_gradient", "custom_jvp", "custom_vjp", "CustomVJPPrimal",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as _np
 
+from ._core import DTypeLike as _DTypeLike
 from ._core.dtypes import as_dtype as _as_dtype
 from ._core.dtypes import extended, prng_key
-from ._core.typing import DTypeLike as _DTypeLike
 from ._transforms.api import float0
 from .numpy import (
     bfloat16,

@@ -6,6 +6,7 @@ import numpy as _np
 
 from . import numpy as _xnp
 from ._control.checks import check_positions as _check_positions
+from ._core import Index as _Index
 from ._core import dtypes as _dtypes
 from ._core import errors as _errors
 from ._core import findings as _findings
@@ -13,7 +14,6 @@ from ._core.array import Array as _Array
 from ._core.source import boundary as _boundary
 from ._core.trace import Tracer as _Tracer
 from ._core.typing import ArrayLike as _ArrayLike
-from ._core.typing import Index as _Index
 
 __all__ = [
     "index", "index_add", "index_max", "index_min", "index_mul", "index_update", "segment_max",

@@ -17,10 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ._core import errors
-from ._core.array import Array
-from ._core.program import Program
-from ._core.typing import ArrayLike
+from ._core import Array, ArrayLike, Program, errors
 from .decomp import plot_factors
 from .linalg import LinearOperator
 from .pde import Grid

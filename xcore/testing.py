@@ -12,10 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ._core import dtypes, tree
-from ._core.eval import is_array_like as _is_array_like
-from ._core.source import boundary
-from ._core.typing import DTypeLike, PyTree
+from ._core import DTypeLike, PyTree, boundary, dtypes, tree
+from ._core import is_array_like as _is_array_like
 from ._transforms.api import float0, jvp, vjp
 
 __all__ = ["assert_close", "check_grads", "check_jvp", "check_vjp", "tolerance"]

@@ -17,10 +17,7 @@ import numpy as np
 from . import ShapeDtypeStruct, jit, jvp, tree, vmap
 from . import numpy as xnp
 from ._border import HERE, Side, brought_in, inexact, pulled
-from ._core import dtypes, errors
-from ._core.array import Array
-from ._core.eval import from_numpy
-from ._core.trace import Tracer
+from ._core import Array, Tracer, dtypes, errors, from_numpy
 
 __all__ = ["as_torch_function", "from_torch", "from_torch_function", "to_torch"]
 

@@ -6,20 +6,8 @@
 (True, False)
 """
 
-from ._core.array import Array
-from ._core.typing import (
-    ArrayLike,
-    Axis,
-    DeviceLike,
-    DTypeLike,
-    Index,
-    Key,
-    PyTree,
-    Scalar,
-    Shape,
-    SupportsArray,
-    SupportsDType,
-)
+from ._core import Array, ArrayLike, Axis, DTypeLike, Index, Key, PyTree, Shape
+from ._core.typing import DeviceLike, Scalar, SupportsArray, SupportsDType
 
 __all__ = [
     "Array", "ArrayLike", "Axis", "DTypeLike", "DeviceLike", "Index", "Key", "PyTree", "Scalar",

@@ -1,0 +1,16 @@
+"""Transformations, loops and rules of one's own, as users have them: what the folders above take."""
+
+# fmt: off
+from .._transforms.api import grad, jvp, linear_transpose, linearize, value_and_grad, vjp
+from .._transforms.jacobians import hessian, jacfwd
+from .._transforms.map import vmap
+from .callback import pure_callback
+from .cond import cond, platform_dependent, switch
+from .custom import closure_convert, custom_jvp, custom_vjp, stop_gradient
+from .custom_lanes import custom_vmap
+from .implicit import custom_linear_solve, custom_root
+from .jit import eval_shape, jit
+from .linear_call import linear_call
+from .loops import fori_loop, scan
+from .while_loop import while_loop
+# fmt: on

@@ -6,14 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from .._backend import client as backend
-from .._core import compile, errors, tree
-from .._core.array import Array
+from .._core import Array, ArrayType, Program, ShapeDtypeStruct, compile, errors, tree
 from .._core.compile import executable
 from .._core.eval import execute, is_array_like, to_array
 from .._core.placing import layout_of, reshard
-from .._core.program import Program
 from .._core.sharding import NamedSharding, as_sharding, default_sharding
-from .._core.types import ArrayType, ShapeDtypeStruct
 from .costs import costs
 
 

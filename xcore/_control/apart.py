@@ -14,11 +14,7 @@ import functools
 import numpy as np
 
 from .. import _ops as ops
-from .._core import config, dtypes, tree
-from .._core.op import Alternative, Op
-from .._core.program import eval_program, trace_closed
-from .._core.trace import bind
-from .._core.types import typeof
+from .._core import Alternative, Op, bind, config, dtypes, eval_program, trace_closed, tree, typeof
 from .._cpu.width import most_at_once
 from .._ops.families import broadcast
 from .._ops.slicing import GatherDims, ScatterDims

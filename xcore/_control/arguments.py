@@ -6,12 +6,8 @@ import inspect
 
 import numpy as np
 
-from .._core import errors, tree
-from .._core.eval import is_array_like, to_array
+from .._core import Literal, ShapeDtypeStruct, Tracer, errors, is_array_like, to_array, tree
 from .._core.keys import exact
-from .._core.program import Literal
-from .._core.trace import Tracer
-from .._core.types import ShapeDtypeStruct
 
 
 def _as_tuple(x) -> tuple:

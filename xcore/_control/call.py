@@ -5,10 +5,7 @@
 
 from __future__ import annotations
 
-from .._core.op import Linear, Op
-from .._core.program import Program, trace_closed
-from .._core.trace import bind
-from .._core.types import typeof
+from .._core import Linear, Op, Program, bind, trace_closed, typeof
 from .._cpu.parts import IN_PARTS
 from .._transforms.programs import (
     batch_program,

@@ -13,15 +13,10 @@ import numpy as np
 
 from .._backend.callbacks import checked, wrap_callback
 from .._backend.client import wait_for_effects
-from .._core import config, errors, tree
+from .._core import ArrayType, Op, PyTree, bind, boundary, config, errors, tree
 from .._core.compile import raise_from_callback
 from .._core.eval import from_numpy, is_array_like, run_program, to_array, to_value
-from .._core.op import Op
 from .._core.program import ORDERED, canonical, trace_closed
-from .._core.source import boundary
-from .._core.trace import bind
-from .._core.types import ArrayType
-from .._core.typing import PyTree
 from .._ops.families import broadcast
 from .._transforms.programs import batched_type
 

@@ -14,8 +14,7 @@ import types
 
 import numpy as np
 
-from .._core import findings
-from .._core.array import Array
+from .._core import Array, findings
 from .._core.source import user_frame
 
 _LARGE = 16 * 2**20

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from .._core import dtypes, errors, tree
+from .._core import ArrayType, Tracer, dtypes, errors, is_evaluating, tree, typeof
 from .._core.eval import is_array_like, operand, to_array, to_value
 from .._core.program import Literal, Program, Var, trace_program
 from .._core.source import written_at
-from .._core.trace import Tracer, is_evaluating
-from .._core.types import ArrayType, typeof
 from .._core.uses import Tracing
 from .._ops.elementwise import convert, strengthened, weakened
 

@@ -10,10 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes
-from .._core.program import Program
-from .._core.trace import bind
-from .._core.types import ArrayType, typeof
+from .._core import ArrayType, Program, bind, dtypes, typeof
 from .._ops.identity import stop_gradient
 from .._ops.slicing import as_gather
 from .checks import check_op, first_bad, index_site, make_site, outside, slots_for

@@ -7,11 +7,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from .._core import config, findings, tree
+from .._core import Program, boundary, config, findings, is_evaluating, trace_closed, tree
 from .._core.eval import run_program, to_array
-from .._core.program import Program, trace_closed
-from .._core.source import boundary
-from .._core.trace import is_evaluating
 from .._core.typing import P, R
 from .._ops.families import zeros
 from .call import call_program

@@ -13,19 +13,10 @@ from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any, overload
 
-from .._core import config, dtypes, tree
+from .._core import Eqn, Program, Var, bind, config, dtypes, eval_program, trace_closed, tree
 from .._core.op import Linear, Op
-from .._core.program import (
-    Eqn,
-    Program,
-    Var,
-    dead_code_eliminated,
-    eval_program,
-    literal_value,
-    trace_closed,
-)
+from .._core.program import dead_code_eliminated, literal_value
 from .._core.source import boundary, describe_where
-from .._core.trace import bind
 from .._core.typing import P, R
 from .._ops.identity import name_op
 from .._ops.identity import optimization_barrier as barrier

@@ -17,10 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes
-from .._core.program import eval_program, trace_closed
-from .._core.trace import bind
-from .._core.types import ArrayType, typeof
+from .._core import ArrayType, bind, dtypes, eval_program, trace_closed, typeof
 from .._transforms.programs import fill, linearize_program, marked, transpose_program
 from .._transforms.transpose import instantiate
 from .linear_call import linear_call_op

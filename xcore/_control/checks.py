@@ -14,15 +14,12 @@ import numpy as np
 
 from .. import _ops as ops
 from .._backend.callbacks import wrap_callback
-from .._core import config, dtypes, errors, findings, nodes, tree
-from .._core.array import Array
+from .._core import Array, ArrayLike, Op, config, dtypes, errors, findings, nodes, tree
 from .._core.eval import is_array_like, to_array, to_value
-from .._core.op import Op
 from .._core.program import INERT, canonical
 from .._core.source import NOWHERE, boundary, source_line, user_frame
 from .._core.trace import bind, is_evaluating
 from .._core.types import ArrayType, Value, typeof
-from .._core.typing import ArrayLike
 from .._ops.families import broadcast
 from .callback import check_format, format_values
 

@@ -5,10 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors, tree
-from .._core.eval import to_value
-from .._core.source import boundary
-from .._core.types import typeof
+from .._core import boundary, dtypes, errors, to_value, tree, typeof
 from .._ops import collectives as c
 from .._transforms import vmap as axes
 

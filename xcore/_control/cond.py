@@ -11,12 +11,9 @@ import numpy as np
 
 from .. import _ops as ops
 from .._backend.client import default_device, named, platform_of
-from .._core import config, dtypes, errors, findings, tree
+from .._core import Linear, Op, bind, boundary, config, dtypes, errors, findings, tree
 from .._core.eval import is_array_like, to_value
-from .._core.op import Linear, Op
 from .._core.program import Program, eval_program, trace_closed
-from .._core.source import boundary
-from .._core.trace import bind
 from .._core.types import ArrayType, typeof
 from .._core.uses import Tracing, count_once, take_back
 from .._ops.elementwise import strengthened

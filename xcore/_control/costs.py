@@ -15,8 +15,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 
-from .._core import dtypes
-from .._core.program import Eqn, Program
+from .._core import Eqn, Program, dtypes
 
 _TRANSCENDENTAL = frozenset(
     """acos acosh asin asinh atan atan2 atanh cbrt cos cosh digamma erf erf_inv erfc exp expm1 lgamma log

@@ -14,12 +14,10 @@ from typing import Any, Generic, Self, TypeVar, overload
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors, tree
+from .._core import ArrayType, Tracer, bind, dtypes, errors, is_evaluating, tree, typeof
 from .._core.eval import is_array_like, is_wide, to_value
 from .._core.program import PYTHON_SCALARS, eval_program, trace_program
 from .._core.source import at_own_lines, boundary, written_at
-from .._core.trace import Tracer, bind, is_evaluating
-from .._core.types import ArrayType, typeof
 from .._core.typing import P, PyTree, R_co
 from .._ops.elementwise import shown
 from .._ops.families import sum_of_changes

@@ -8,11 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
-from .._core import dtypes, errors, tree
-from .._core.program import trace_program
-from .._core.source import boundary
-from .._core.trace import bind, is_evaluating
-from .._core.types import typeof
+from .._core import bind, boundary, dtypes, errors, is_evaluating, trace_program, tree, typeof
 from .._core.typing import P, R
 from .._ops.elementwise import shown
 from .._ops.families import broadcast, zeros

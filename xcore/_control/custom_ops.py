@@ -16,11 +16,7 @@ where a tangent or cotangent of None is a zero. ``over_lanes`` is the rule for e
 
 from __future__ import annotations
 
-from .._core import dtypes, errors
-from .._core.op import Linear, Op
-from .._core.program import trace_program
-from .._core.trace import bind
-from .._core.types import typeof
+from .._core import Linear, Op, bind, dtypes, errors, trace_program, typeof
 from .._ops.elementwise import convert
 from .._ops.families import broadcast, reduce_sum, zeros
 from .._transforms.programs import batch_program, batched_type, fill, marked

@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 
 from .._backend import client as backend
-from .._core import compile, dtypes, tree
-from .._core.array import Array
+from .._core import Array, Program, compile, dtypes, tree
 from .._core.devices import block_until_ready, device_put
-from .._core.program import Program
 from .._core.source import boundary, written_at
 from .ahead import trace
 from .costs import costs, in_bytes, in_seconds

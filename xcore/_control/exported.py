@@ -12,7 +12,7 @@ import numpy as np
 
 from .._backend import client as backend
 from .._backend import shardy
-from .._core import compile, config, dtypes, errors, tree
+from .._core import PyTree, boundary, compile, config, dtypes, errors, tree
 from .._core.array import held_by_host
 from .._core.eval import is_array_like, to_array, to_value
 from .._core.layout import Layout, declared, wanted
@@ -20,11 +20,9 @@ from .._core.mesh import AbstractMesh, Mesh, PartitionSpec
 from .._core.placing import order_for, reshard
 from .._core.program import PYTHON_SCALARS, eval_program
 from .._core.sharding import NamedSharding, Sharding
-from .._core.source import boundary
 from .._core.spans import Axes, Recorder, Span, on_mesh
 from .._core.trace import Tracer, bind, is_evaluating
 from .._core.types import ArrayType, ShapeDtypeStruct, typeof
-from .._core.typing import PyTree
 from .._ops.elementwise import convert
 from .._ops.families import zeros
 from .._transforms.api import vjp

@@ -10,12 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._backend import artifacts, shardy
-from .._core import compile, errors
+from .._core import ArrayType, Mesh, Op, compile, errors
 from .._core.layout import refined
-from .._core.mesh import Mesh
-from .._core.op import Op
 from .._core.spans import Axes, Span
-from .._core.types import ArrayType
 from .._transforms.programs import marked
 from .loops import map as loop
 

@@ -16,10 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core import dtypes, errors, structures, tree
-from .._core.mesh import PartitionSpec
+from .._core import ArrayType, PartitionSpec, dtypes, errors, structures, tree
 from .._core.spans import Axes, Place, Span
-from .._core.types import ArrayType
 
 MAGIC = b"\x00xcore-exported\n"
 VERSIONS = (1, 2)  # 2: a function in it is for several devices

@@ -13,13 +13,12 @@ from textwrap import indent
 import numpy as np
 
 from .._backend.client import default_device, putter
-from .._core import dtypes, tree
+from .._core import ArrayType, dtypes, tree
 from .._core.array import Array, ScalarBuffers, reach_of
 from .._core.config import get_state
 from .._core.dispatch import BUFFER, Path, looked_up, maker, with_parameters
 from .._core.keys import exact, has_zero
 from .._core.source import hide_frames
-from .._core.types import ArrayType
 
 MISS = object()
 

@@ -17,15 +17,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._backend import client as backend
-from .._core import compile, dtypes, errors
-from .._core.eval import to_array, to_value
+from .._core import ArrayType, compile, dtypes, errors, to_array, to_value, typeof
 from .._core.placing import layout_of
 from .._core.program import Eqn, Literal, Program, Var
 from .._core.sharding import Sharding, SingleDeviceSharding, shape_of_tile
 from .._core.source import source_line, user_frame
 from .._core.topology import Topology, topology
 from .._core.trace import Trace, Tracer, evaluating, using
-from .._core.types import ArrayType, typeof
 from .costs import costs, in_bytes, in_seconds
 from .script import running
 

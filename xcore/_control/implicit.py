@@ -27,12 +27,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._core import errors, tree
-from .._core.op import Linear, Op
-from .._core.program import eval_program, trace_closed
-from .._core.source import boundary
-from .._core.types import typeof
-from .._core.typing import PyTree
+from .._core import Linear, Op, PyTree, boundary, errors, eval_program, trace_closed, tree, typeof
 from .._ops.elementwise import convert, neg, strengthened, sub
 from .._ops.families import broadcast, zeros
 from .._transforms.api import linearize

@@ -12,10 +12,8 @@ import struct
 from collections.abc import Callable
 from typing import TypeVar
 
-from .._core import errors, structures, tree
-from .._core.mesh import PartitionSpec
+from .._core import ArrayType, PartitionSpec, errors, structures, tree
 from .._core.spans import Axes, Place
-from .._core.types import ArrayType
 from .exported_files import Row, Spread, damaged, dtype_named
 
 T = TypeVar("T")

@@ -11,21 +11,17 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict, Unpack, overload
 
-from .._core import compile, config, dtypes, errors, tree
-from .._core.array import Array
+from .._core import Array, compile, config, dtypes, errors, is_array_like, to_array, to_value, tree
 from .._core.config import FastCache, FastList, get_state
 from .._core.devices import devices
 from .._core.eval import (
     execute,
     install_sanitizer,
-    is_array_like,
     narrowed,
     operand,
     prepare,
     run_program,
-    to_array,
     to_device,
-    to_value,
 )
 from .._core.placing import reshard
 from .._core.program import Literal, eval_program, trace_program

@@ -13,11 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._core import errors, tree
-from .._core.op import Linear, Op
-from .._core.source import boundary
-from .._core.types import typeof
-from .._core.typing import PyTree
+from .._core import Linear, Op, PyTree, boundary, errors, tree, typeof
 from .._ops.elementwise import strengthened
 from .._ops.families import broadcast, sum_of_changes
 from .._transforms.programs import batch_program, zeros_for

@@ -7,10 +7,9 @@ import functools
 import numpy as np
 
 from .. import _ops as ops
-from .._core import config, dtypes, errors, tree
+from .._core import ArrayType, config, dtypes, errors, tree, typeof
 from .._core.eval import is_array_like, to_array, to_value
 from .._core.source import boundary, written_at
-from .._core.types import ArrayType, typeof
 from .._ops.elementwise import strengthened, weakened
 from .._ops.layout import concatenate, pad, reshape, rev, slice, slice_along
 from .._transforms.map import vmap

@@ -10,22 +10,17 @@ from typing import Any
 import numpy as np
 
 from .. import _ops as ops
-from .._core import errors, tree
-from .._core.array import Array
+from .._core import Array, PyTree, boundary, errors, trace_program, tree, typeof
 from .._core.devices import devices as all_devices
 from .._core.devices import process_count
 from .._core.eval import is_array_like, operand, to_array, to_value
 from .._core.mesh import AbstractMesh, Mesh, PartitionSpec, current_mesh, with_devices
-from .._core.program import trace_program
 from .._core.sharding import NamedSharding, local_devices
 from .._core.shards import (
     make_array_from_process_local_data,
     make_array_from_single_device_arrays,
 )
-from .._core.source import boundary
 from .._core.trace import Tracer, bind, is_evaluating
-from .._core.types import typeof
-from .._core.typing import PyTree
 from .._transforms import vmap as axes
 from .._transforms.map import in_axes_of
 from .jit import jit

@@ -10,10 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes
-from .._core.program import Program
-from .._core.trace import bind
-from .._core.types import ArrayType, typeof
+from .._core import ArrayType, Program, bind, dtypes, typeof
 from .callback import callback_op
 from .checks import check_op
 from .threaded import Threader

@@ -8,16 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from .._core import distributed, errors, tree
-from .._core.array import Array
+from .._core import Array, PyTree, boundary, distributed, errors, to_array, tree
 from .._core.devices import devices, process_count, process_index
-from .._core.eval import to_array
 from .._core.mesh import Mesh, PartitionSpec
 from .._core.placing import reshard
 from .._core.sharding import NamedSharding, is_placement
 from .._core.shards import make_array_from_process_local_data
-from .._core.source import boundary
-from .._core.typing import PyTree
 from .._ops import reduce_sum
 from .jit import jit
 

@@ -18,7 +18,7 @@ import types
 
 import numpy as np
 
-from .._core.array import Array
+from .._core import Array
 from .._core.config import FastCache
 from .captures import names_of
 from .jit import jit

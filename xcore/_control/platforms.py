@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._core import config
-from .._core.op import Op
-from .._core.program import trace_closed
+from .._core import Op, config, trace_closed
 from .._ops.matrices import batch_in_front
 
 

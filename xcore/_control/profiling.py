@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from .._backend import profiling as backend
-from .._core.source import boundary
+from .._core import boundary
 from .._core.typing import P, R
 
 _session: list = []  # (session, folder, whether a file for Perfetto is wanted)

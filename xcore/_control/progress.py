@@ -19,10 +19,7 @@ import time
 import numpy as np
 
 from .._backend.callbacks import wrap_callback
-from .._core import dtypes, errors
-from .._core.eval import from_numpy
-from .._core.op import Op
-from .._core.types import ArrayType
+from .._core import ArrayType, Op, dtypes, errors, from_numpy
 from .._ops.families import broadcast
 from .._ops.reduce import reduce_max
 

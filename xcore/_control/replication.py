@@ -6,7 +6,7 @@ has been summed (or otherwise collected) over that axis.
 
 from __future__ import annotations
 
-from .._core.program import Literal, Program
+from .._core import Literal, Program
 
 _COLLECTED = {"psum", "pmax", "pmin", "all_gather"}
 _MOVED = {"ppermute", "all_to_all", "psum_scatter", "axis_index"}

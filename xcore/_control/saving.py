@@ -11,16 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from .._core import distributed, errors, tree
+from .._core import ArrayType, PyTree, ShapeDtypeStruct, boundary, distributed, errors, tree
 from .._core.array import Array, from_host
 from .._core.devices import process_count, process_index
 from .._core.eval import default_placed
 from .._core.exceptions import CheckpointError
 from .._core.sharding import Sharding, as_sharding, is_placement
 from .._core.shards import make_array_from_callback
-from .._core.source import boundary
-from .._core.types import ArrayType, ShapeDtypeStruct
-from .._core.typing import PyTree
 from . import store
 
 _PYTHON = {bool: "bool", int: "int", float: "float", complex: "complex"}

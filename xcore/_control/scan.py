@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._core.eval import from_numpy
-from .._core.op import Op
-from .._core.program import eval_program, trace_closed
-from .._core.trace import bind
-from .._core.types import ArrayType, typeof
+from .._core import ArrayType, Op, bind, eval_program, from_numpy, trace_closed, typeof
 from .._ops.families import add, broadcast, zeros
 from .._ops.layout import transpose
 from .._transforms.programs import (

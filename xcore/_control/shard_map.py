@@ -13,13 +13,10 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _ops as ops
+from .._core import ArrayType, Linear, Op, PartitionSpec, bind, typeof
 from .._core.layout import Manual
-from .._core.mesh import PartitionSpec
-from .._core.op import Linear, Op
 from .._core.program import Program, eval_program, trace_closed
 from .._core.sharding import NamedSharding, shape_of_tile
-from .._core.trace import bind
-from .._core.types import ArrayType, typeof
 from .._ops import collectives as c
 from .._transforms.programs import (
     batch_program,

@@ -7,14 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .._core import errors, tree
-from .._core.array import Array
+from .._core import Array, Tracer, boundary, errors, is_evaluating, tree, typeof
 from .._core.eval import is_array_like, to_array, to_value
 from .._core.placing import reshard
 from .._core.sharding import Sharding, as_sharding, is_placement, shape_of_tile, tile_indices
-from .._core.source import boundary
-from .._core.trace import Tracer, is_evaluating
-from .._core.types import typeof
 from .._core.typing import DeviceLike, PyTree, R, Shape
 from .._ops.sharding import inspect_sharding, sharding_constraint
 

@@ -8,11 +8,9 @@ the state goes through calls as an argument and through loops as a part of the c
 
 from __future__ import annotations
 
-from .._core import dtypes
+from .._core import bind, dtypes, typeof
 from .._core.program import Eqn, Program, Var, literal_value, trace_closed
 from .._core.source import borrowed
-from .._core.trace import bind
-from .._core.types import typeof
 from .._ops.identity import stop_gradient
 
 

@@ -12,15 +12,13 @@ import functools
 
 import numpy as np
 
-from .._core import config, dtypes, findings
-from .._core.array import Array
+from .._core import Array, config, dtypes, findings, typeof
 from .._core.eval import execute, prepare, to_array
 from .._core.findings import Pending
 from .._core.op import Op, registry
 from .._core.program import Eqn, Literal, Program, Var, literal_value, trace_closed
 from .._core.source import borrowed, describe_where, user_frame
 from .._core.trace import bind, evaluating
-from .._core.types import typeof
 from .._ops import elementwise, transcendental
 from .._ops.families import zeros
 from .checked import MOVE, checker

@@ -8,13 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _ops as ops
-from .._core import config, dtypes, errors, tree
-from .._core.eval import to_value
-from .._core.op import Op
+from .._core import ArrayType, Op, bind, boundary, config, dtypes, errors, to_value, tree, typeof
 from .._core.program import Program, eval_program, trace_closed
-from .._core.source import boundary
-from .._core.trace import bind
-from .._core.types import ArrayType, typeof
 from .._ops.families import broadcast, broadcast_in_dim, full_like_type, zeros
 from .._ops.reduce import reduce_or
 from .._transforms.programs import batch_program, fill, jvp_program, zeros_for

@@ -3,8 +3,6 @@
 What few need stays in the file of its subject, which ARCHITECTURE names.
 """
 
-# ruff: noqa: I001 (names stand in lines, not one on each)
-
 # fmt: off
 from .array import Array
 from .eval import from_numpy, fused, is_array_like, to_array, to_value

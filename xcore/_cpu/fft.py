@@ -8,8 +8,8 @@ import threading
 
 import numpy as np
 
+from .._core import Alternative
 from .._core.kernels import kernel, kernel_call
-from .._core.op import Alternative
 from .rows import cores, in_halves, is_worth_it, scipy_fft
 
 _TWO_STEPS_FROM, _THREADS_FROM = 1 << 14, 1 << 17  # elements

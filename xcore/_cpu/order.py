@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from .._core import ArrayType
 from .._core.kernels import kernel, kernel_call
-from .._core.types import ArrayType
 
 _ROWS_FOR_KERNEL = 64  # fewer are exchanged faster in compiled code
 

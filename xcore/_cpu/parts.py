@@ -15,10 +15,9 @@ import numpy as np
 
 from .._backend import client as backend
 from .._backend.options import compile_options
+from .._core import Alternative, ArrayType
 from .._core.compile import executable
 from .._core.kernels import form
-from .._core.op import Alternative
-from .._core.types import ArrayType
 from .rows import cores
 
 

@@ -7,9 +7,7 @@ import math
 
 import numpy as np
 
-from .._core import dtypes
-from .._core.op import Alternative
-from .._core.types import ArrayType
+from .._core import Alternative, ArrayType, dtypes
 from .rows import is_worth_it, on_rows
 
 # On a CPU large reductions go to a library whose maximum and minimum lose NaNs. quirk: EXTREMUM_LOSES_NAN

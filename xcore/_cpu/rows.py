@@ -16,10 +16,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from .._core import dtypes
+from .._core import Alternative, ArrayType, dtypes
 from .._core.kernels import kernel, kernel_call
-from .._core.op import Alternative
-from .._core.types import ArrayType
 
 WORTH_IT = 512
 

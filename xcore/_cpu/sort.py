@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from .._core import dtypes
-from .._core.op import Alternative
-from .._core.types import ArrayType
+from .._core import Alternative, ArrayType, dtypes
 from .rows import is_worth_it, on_rows
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import importlib
 
+from .._core import Alternative
 from .._core.kernels import kernel, kernel_call
-from .._core.op import Alternative
 
 
 @kernel

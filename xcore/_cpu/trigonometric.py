@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .._core import Alternative
 from .._core.kernels import kernel, kernel_call
-from .._core.op import Alternative
 from .rows import cores, is_worth_it, scipy_fft
 
 _KINDS, _NORMS = ("DCT", "DST"), (None, "ortho", "forward")

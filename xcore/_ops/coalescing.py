@@ -17,9 +17,8 @@ import math
 
 import numpy as np
 
+from .._core import ArrayType, trace_closed, typeof
 from .._core.op import Linear, Op, registry
-from .._core.program import trace_closed
-from .._core.types import ArrayType, typeof
 from .elementwise import abs, convert, div, eq, gt, le, lt, mul, ne, or_, select, sub
 from .families import add, broadcast_in_dim, full_like_type, reduce_sum, zeros
 from .matrices import adjoint, batch_in_front, in_dtype_of, matmul, part

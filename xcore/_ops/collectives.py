@@ -12,9 +12,7 @@ import math
 
 import numpy as np
 
-from .._core import dtypes, errors
-from .._core.op import Op
-from .._core.types import ArrayType, typeof
+from .._core import ArrayType, Op, dtypes, errors, typeof
 from .elementwise import convert, div, eq, mul
 from .families import broadcast, full_like_type, reduce_sum, zeros
 from .layout import concatenate, iota, move_axis, reshape, slice

@@ -6,9 +6,7 @@ Without derivatives, for the vectors are of no use but to rebuild the transforma
 
 from __future__ import annotations
 
-from .._core import dtypes
-from .._core.op import Op
-from .._core.types import ArrayType
+from .._core import ArrayType, Op, dtypes
 from .matrices import batch_in_front, check_matrices, info_type, real_type
 
 

@@ -9,10 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 
-from .._core import dtypes, errors
-from .._core.op import Alternative, Linear, Op
-from .._core.program import trace_closed
-from .._core.types import ArrayType, typeof
+from .._core import Alternative, ArrayType, Linear, Op, dtypes, errors, trace_closed, typeof
 from .dot import PRECISIONS, dot_general
 from .elementwise import (
     and_,

@@ -7,11 +7,8 @@ import math
 
 import numpy as np
 
-from .._core import dtypes, errors
+from .._core import Alternative, ArrayType, Op, dtypes, errors, trace_closed, typeof
 from .._core.host import WHOLE, Step
-from .._core.op import Alternative, Op
-from .._core.program import trace_closed
-from .._core.types import ArrayType, typeof
 from .._cpu.rows import LOG_SUMS, carrier
 from .elementwise import convert, ge, gt, is_finite, le, lt, max, min, mul, select, sub
 from .families import (

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from .._core import config, errors
-from .._core.op import Alternative, Linear, Op
-from .._core.types import ArrayType, typeof
+from .._core import Alternative, ArrayType, Linear, Op, config, errors, typeof
 from .._cpu.dot import in_better_form, is_best_apart, is_plain_product
 from .elementwise import convert
 from .families import NUMBERS, add, all_weak, check_kind

@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._core import dtypes, errors
+from .._core import Linear, Literal, Op, dtypes, errors, is_evaluating, to_array
 from .._core.array import Array, on_host
-from .._core.eval import to_array
 from .._core.host import FLOATS as HOST_FLOATS
 from .._core.host import WHOLE, chooses, ufunc
-from .._core.op import Linear, Op
-from .._core.program import Literal
-from .._core.trace import is_evaluating
 from .._core.types import ArrayType, Value, typeof
 from .families import (
     BITS,

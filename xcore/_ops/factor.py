@@ -14,9 +14,7 @@ import math
 
 import numpy as np
 
-from .._core import dtypes, errors
-from .._core.op import Op
-from .._core.types import ArrayType, typeof
+from .._core import ArrayType, Op, dtypes, errors, typeof
 from .._cpu.order import order_by_kernel, rows_by_kernel
 from . import plain
 from .elementwise import eq, ge, gt, le, mul, neg, sub

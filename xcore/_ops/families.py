@@ -12,11 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core import dtypes, errors
+from .._core import ArrayType, Linear, Literal, Op, dtypes, errors, typeof
 from .._core.host import moves, totals, ufunc
-from .._core.op import Linear, Op
-from .._core.program import Literal
-from .._core.types import ArrayType, typeof
 
 if TYPE_CHECKING:
     from .._core.typing import Operand

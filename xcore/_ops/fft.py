@@ -6,9 +6,7 @@ import math
 
 import numpy as np
 
-from .._core import dtypes, errors
-from .._core.op import Alternative
-from .._core.types import ArrayType, typeof
+from .._core import Alternative, ArrayType, dtypes, errors, typeof
 from .._cpu.fft import OF_ONE_ROW
 from .elementwise import conj, mul, real
 from .families import broadcast_in_dim, constant, linear_op, zeros

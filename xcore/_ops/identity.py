@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .._core.op import Linear, Op
-from .._core.types import typeof
+from .._core import Linear, Op, typeof
 from .families import ALL, ZERO, elementwise, zeros
 
 stop_gradient = elementwise("stop_gradient", kinds=ALL, jvp=ZERO, lower=lambda ctx, x: x)

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._core import errors
+from .._core import ArrayType, Linear, Op, errors, typeof
 from .._core.dtypes import bool_, int2, int4, int8, uint2, uint4
 from .._core.host import FLOATS, WHOLE, Step, moves, window
-from .._core.op import Linear, Op
-from .._core.types import ArrayType, typeof
 from .elementwise import select, sub
 from .families import (
     NUMBERS,

@@ -10,8 +10,7 @@ import math
 
 import numpy as np
 
-from .._core import dtypes, errors
-from .._core.types import ArrayType, typeof
+from .._core import ArrayType, dtypes, errors, typeof
 from .dot import dot_general
 from .elementwise import conj, convert, eq, gt, mul, real, select
 from .families import add, broadcast, broadcast_in_dim, reduce_sum, zeros

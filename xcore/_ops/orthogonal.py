@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from .._core import dtypes, errors
-from .._core.op import Op
-from .._core.types import ArrayType, typeof
+from .._core import ArrayType, Op, dtypes, errors, typeof
 from .elementwise import eq, gt, le, mul, sub
 from .factor import solve_with, take_rows
 from .families import add, full_like_type

@@ -10,9 +10,7 @@ import math
 
 import numpy as np
 
-from .._core import dtypes
-from .._core.program import trace_closed
-from .._core.types import ArrayType, typeof
+from .._core import ArrayType, dtypes, trace_closed, typeof
 from .elementwise import abs, add, and_, div, eq, ge, gt, imag, mul, ne, neg, real, select, sub
 from .families import broadcast_in_dim, full_like_type, reduce_sum, zeros
 from .layout import iota, reshape, transpose

@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import math
 
-from .._core import dtypes
+from .._core import dtypes, trace_closed, typeof
 from .._core.op import registry
-from .._core.program import trace_closed
-from .._core.types import typeof
 from .elementwise import (
     abs,
     and_,

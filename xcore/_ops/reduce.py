@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._core import dtypes, errors
+from .._core import Alternative, ArrayType, Op, dtypes, errors, typeof
 from .._core.host import FLOATS, WHOLE, Step, totals
-from .._core.op import Alternative, Op
-from .._core.types import ArrayType, typeof
 from .._cpu.reduce import EXTREMA, extremum_with_nans, may_lose_nans, position_in_rows
 from .elementwise import convert, div, eq, mul
 from .families import (

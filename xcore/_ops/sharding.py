@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from .._core.eval import to_array
+from .._core import Op, bind, to_array
 from .._core.layout import mesh_of
 from .._core.mesh import UNCONSTRAINED, PartitionSpec
-from .._core.op import Op
 from .._core.placing import reshard
 from .._core.program import INERT
 from .._core.sharding import NamedSharding, PositionalSharding, shape_of_tile
-from .._core.trace import bind
 
 
 def _type(x, *, sharding):

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._core import dtypes, errors
-from .._core.op import Linear, Op
-from .._core.types import ArrayType, typeof
+from .._core import ArrayType, Linear, Op, dtypes, errors, typeof
 from .elementwise import and_, convert, div, eq, ge, le, max, min, mul, select
 from .families import broadcast, broadcast_in_dim, constant, full_like_type, zeros
 from .layout import concatenate, iota, reshape

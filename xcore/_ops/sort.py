@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._core import dtypes, errors
+from .._core import ArrayType, Op, dtypes, errors, typeof
 from .._core.host import FLOATS, WHOLE, Step
-from .._core.op import Op
-from .._core.types import ArrayType, typeof
 from .._cpu.sort import SORT, TOP_K
 from .families import broadcast
 from .layout import as_bytes, iota, reshape

@@ -12,10 +12,7 @@ import math
 
 import numpy as np
 
-from .._core import dtypes, errors
-from .._core.op import Op
-from .._core.program import trace_closed
-from .._core.types import ArrayType, typeof
+from .._core import ArrayType, Op, dtypes, errors, trace_closed, typeof
 from .coalescing import (
     aligned,
     coupled,

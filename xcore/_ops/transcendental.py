@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .._core import dtypes, errors
-from .._core.op import Alternative
-from .._core.program import trace_closed
-from .._core.types import typeof
+from .._core import Alternative, dtypes, errors, trace_closed, typeof
 from .elementwise import (
     abs,
     and_,

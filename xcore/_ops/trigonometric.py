@@ -22,9 +22,7 @@ import math
 
 import numpy as np
 
-from .._core import dtypes, errors
-from .._core.program import trace_closed
-from .._core.types import ArrayType, typeof
+from .._core import ArrayType, dtypes, errors, trace_closed, typeof
 from .._cpu.trigonometric import BY_SCIPY
 from .dot import dot_general
 from .elementwise import complex, convert, eq, imag, mul, neg, or_, real, select, sub

@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, final, overload
 
 import numpy as np
 
-from .._core import dtypes, errors, nodes, tree
+from .._core import boundary, dtypes, errors, eval_program, is_evaluating, nodes, tree
 from .._core.eval import is_array_like, to_array, to_value
-from .._core.program import eval_program
-from .._core.source import boundary
-from .._core.trace import is_evaluating
 from .._core.types import ArrayType, Value, typeof
 from .._core.typing import P, PyTree, R
 from .._ops.elementwise import convert, shown, weakened

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._core import dtypes, errors, tree
-from .._core.source import boundary
-from .._core.types import Value, typeof
+from .._core import Value, boundary, dtypes, errors, tree, typeof
 from .._core.typing import P
 from .._ops.elementwise import convert, eq, shown, weakened
 from .._ops.families import add, full_like_type

@@ -11,10 +11,9 @@ import contextlib
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast, final
 
-from .._core import config, dtypes
+from .._core import config, dtypes, typeof
 from .._core.program import RecordTrace, RecordTracer, check_live, check_program
 from .._core.trace import Trace, Tracer, bind, current, is_evaluating, using
-from .._core.types import typeof
 from .._ops.elementwise import convert
 from .._ops.families import zeros
 

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from .._core import errors, tree
-from .._core.eval import is_array_like, to_value
-from .._core.source import boundary
-from .._core.types import Value, typeof
+from .._core import Value, boundary, errors, is_array_like, to_value, tree, typeof
 from .._core.typing import P, PyTree, R
 from .._ops.elementwise import shown, weakened
 from .._ops.families import broadcast

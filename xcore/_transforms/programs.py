@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar, final
 
+from .._core import ArrayType, typeof
 from .._core.program import Program, dead_code_eliminated, eval_program, trace_closed
-from .._core.types import ArrayType, typeof
 from .._ops.families import zeros
 from .jvp import jvp_flat, linearize_flat, match_tangent
 from .transpose import instantiate, transpose_under_trace

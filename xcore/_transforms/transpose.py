@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .._core.op import Linear
+from .._core import ArrayType, Linear, typeof
 from .._core.program import Eqn, Program, RecordTracer, Var, literal_value
 from .._core.source import borrowed
 from .._core.trace import current, using
-from .._core.types import ArrayType, typeof
 from .._ops.elementwise import convert
 from .._ops.families import add, zeros
 from .jvp import Linearized, LinearTrace

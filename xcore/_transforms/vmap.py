@@ -6,9 +6,9 @@ from collections.abc import Hashable, Sequence
 from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any, cast, final
 
+from .._core import ArrayType, typeof
 from .._core.program import check_live
 from .._core.trace import Trace, Tracer, bind, current, using
-from .._core.types import ArrayType, typeof
 from .._ops.families import broadcast
 
 if TYPE_CHECKING:

@@ -14,12 +14,10 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.cond import cond
+from .._control import cond, fori_loop, vmap
 from .._control.custom_lanes import custom_vmap, sequential_vmap
-from .._control.loops import fori_loop
 from .._core import dtypes
 from .._solution import Status
-from .._transforms.map import vmap
 from ._common import balanced, fitted, gram, in_parts, right_solve, squared_error, until_level
 from ._cp import CP, _balanced, normalize
 from ._products import first_modes, mttkrp, squared_norm, transposed_khatri_rao

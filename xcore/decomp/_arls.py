@@ -19,8 +19,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import fft, random
 from .. import numpy as xnp
-from .._core import errors
-from .._core.typing import Key
+from .._core import Key, errors
 from .._iterate import checkpoints
 from .._solution import Solution, Status
 from ._common import (

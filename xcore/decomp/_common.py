@@ -12,14 +12,10 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .. import random
-from .._control.jit import jit
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.eval import fused
-from .._core.trace import is_evaluating
+from .._control import jit, vmap
+from .._core import Array, dtypes, errors, fused, is_evaluating
 from .._iterate import Steps, checkpoints, iterate
 from .._solution import Solution, Status
-from .._transforms.map import vmap
 from ..numpy._select import safe_divide
 from ._cp import CP, gram_product, norms_of_columns
 from ._products import unfold

@@ -10,10 +10,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import dtypes, errors
-from .._core.array import Array
+from .._core import Array, dtypes, errors, static, struct
 from .._core.notebook import shown
-from .._core.struct import static, struct
 from ..linalg._range import magnitude
 from . import _index
 from ._products import khatri_rao

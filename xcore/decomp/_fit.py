@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.custom import stop_gradient
-from .._core import dtypes, errors
-from .._core.settings import require
-from .._core.typing import ArrayLike, Key
+from .._control import stop_gradient, vmap
+from .._core import ArrayLike, Key, dtypes, errors, require
 from .._solution import Solution
-from .._transforms.map import vmap
 from ._als import admm, fit_program, hals, least_squares
 from ._common import (
     check_count,

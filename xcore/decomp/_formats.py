@@ -10,11 +10,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.callback import pure_callback
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.types import ShapeDtypeStruct
-from .._core.typing import ArrayLike
+from .._control import pure_callback
+from .._core import Array, ArrayLike, ShapeDtypeStruct, dtypes, errors
 from ..linalg._range import magnitude
 from ._cp import CP, CanonicalTT, _as_inexact, as_cp, gram_product, inner_cp, normalize
 from ._products import mttkrp, multi_mode_product

@@ -21,10 +21,9 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import dtypes, errors
-from .._core.typing import ArrayLike, Key
+from .._control import jvp
+from .._core import ArrayLike, Key, dtypes, errors
 from .._solution import Solution, Status
-from .._transforms.api import jvp
 from ..linalg import CG, linear_solve
 from ..linalg._operators import FunctionOperator
 from ._als import fit_program, least_squares, sweep

@@ -10,10 +10,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.settings import require
-from .._core.typing import ArrayLike, Key
+from .._core import Array, ArrayLike, Key, dtypes, errors, require
 from .._solution import Solution, Status
 from ..optimize import minimize
 from ._common import check_count, check_rank, check_tensor, fitted, starts

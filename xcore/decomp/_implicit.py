@@ -28,12 +28,9 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.implicit import custom_root
-from .._core import dtypes
-from .._core.trace import is_evaluating
+from .._control import custom_root, grad, vmap
+from .._core import dtypes, is_evaluating
 from .._solution import Solution
-from .._transforms.api import grad
-from .._transforms.map import vmap
 from ..linalg import CG, FunctionOperator, linear_solve
 from ._common import balanced, gram, right_solve
 from ._cp import CP, normalize, norms_of_columns

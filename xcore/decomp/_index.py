@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import dtypes, errors
-from .._core.types import Value
+from .._core import Value, dtypes, errors
 
 
 def parse(who: str, index, shape: Sequence[int]) -> list:

@@ -9,11 +9,8 @@ import numpy as np
 
 from .. import numpy as xnp
 from .. import random, stats
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.struct import struct
-from .._core.typing import ArrayLike, Key
-from .._transforms.map import vmap
+from .._control import vmap
+from .._core import Array, ArrayLike, Key, dtypes, errors, struct
 from ..numpy._select import safe_divide
 from ._common import check_tensor
 from ._cp import CP, as_cp, normalize, norms_of_columns

@@ -7,11 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import numpy as xnp
-from .._control.cond import platform_dependent
-from .._core import errors
-from .._core.array import Array
-from .._core.eval import fused
-from .._core.typing import ArrayLike
+from .._control import platform_dependent
+from .._core import Array, ArrayLike, errors, fused
 
 
 def check_mode(who: str, mode: int, ndim: int) -> int:

@@ -9,9 +9,7 @@ import math
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import errors
-from .._core.array import Array
-from .._core.struct import struct
+from .._core import Array, errors, struct
 from . import _index
 from ._cp import _as_inexact, _is_scalar
 

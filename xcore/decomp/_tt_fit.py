@@ -14,10 +14,8 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .. import random
-from .._control.while_loop import while_loop
-from .._core import errors
-from .._core.eval import fused
-from .._core.typing import DTypeLike, Key, Shape
+from .._control import while_loop
+from .._core import DTypeLike, Key, Shape, errors, fused
 from ._common import check_count, check_tensor
 from ._tt import TT
 from ._tucker_fit import _budget, _one_of, _rank_for, squares_tell

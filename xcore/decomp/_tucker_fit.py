@@ -16,12 +16,8 @@ import numpy as np
 
 from .. import numpy as xnp
 from .. import random
-from .._control.jit import jit
-from .._control.loops import fori_loop
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.eval import fused
-from .._core.typing import Key
+from .._control import fori_loop, jit
+from .._core import Array, Key, dtypes, errors, fused
 from .._iterate import checkpoints
 from .._solution import Solution, Status
 from ._common import check_count, check_tensor, fitted, in_parts, until_level

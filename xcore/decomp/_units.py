@@ -10,12 +10,10 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import dtypes
-from .._core.eval import fused
-from .._core.struct import struct
+from .._control import vmap
+from .._core import dtypes, fused, struct
 from .._iterate import history_of
 from .._solution import Status
-from .._transforms.map import vmap
 from ..linalg._range import any_subnormal
 from ._cp import CP, gram_product
 

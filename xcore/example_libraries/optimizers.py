@@ -22,9 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from .. import numpy as xnp
-from .._core import errors, tree
-from .._core.array import Array
-from .._core.struct import static, struct
+from .._core import Array, errors, static, struct, tree
 from .._core.typing import ArrayLike, P, PyTree
 
 __all__ = [

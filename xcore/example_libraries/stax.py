@@ -22,11 +22,8 @@ from typing import Any
 
 from .. import lax, nn, random
 from .. import numpy as xnp
-from .._control.jit import eval_shape
-from .._core import errors
-from .._core.array import Array
-from .._core.types import ShapeDtypeStruct
-from .._core.typing import ArrayLike, Shape
+from .._control import eval_shape
+from .._core import Array, ArrayLike, Shape, ShapeDtypeStruct, errors
 
 __all__ = [
     "Dense", "GeneralConv", "Conv", "GeneralConvTranspose", "Conv1DTranspose", "ConvTranspose",

@@ -8,10 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .. import numpy as xnp
-from .._core import dtypes, errors, tree
-from .._core.types import typeof
-from .._core.typing import PyTree
-from .._transforms.api import jvp
+from .._control import jvp
+from .._core import PyTree, dtypes, errors, tree, typeof
 
 __all__ = ["jet"]
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._core import errors
+from .._core import Shape, errors
 from .._core.devices import devices as all_devices
-from .._core.typing import Shape
 
 __all__ = ["create_device_mesh", "create_hybrid_device_mesh"]
 

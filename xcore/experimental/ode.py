@@ -8,15 +8,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.custom import closure_convert, custom_jvp, stop_gradient
-from .._control.loops import scan
-from .._control.while_loop import while_loop
-from .._core import dtypes, errors, tree
-from .._core.array import Array
-from .._core.settings import require
-from .._core.types import typeof
-from .._core.typing import ArrayLike, PyTree
-from .._transforms.api import jvp
+from .._control import closure_convert, custom_jvp, jvp, scan, stop_gradient, while_loop
+from .._core import Array, ArrayLike, PyTree, dtypes, errors, require, tree, typeof
 from ..pde._adaptive import BETWEEN as _BETWEEN
 from ..pde._time import DORMAND_PRINCE, check_order, moved
 from ..pde._trajectory import _error_norm, check_tolerances

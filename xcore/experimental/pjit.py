@@ -7,8 +7,8 @@
 Array([0., 2.], dtype=float32)
 """
 
-from .._control.jit import jit as pjit
+from .._control import jit as pjit
 from .._control.sharding import with_sharding_constraint
-from .._core.sharding import NamedSharding
+from .._core import NamedSharding
 
 __all__ = ["NamedSharding", "pjit", "with_sharding_constraint"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._core.eval import fused
+from .._core import fused
 from ..numpy._functions import conj
 from ..numpy._promote import as_array
 from ..numpy.fft import OTHER_WAY, check_norm, irfftn, rfftn

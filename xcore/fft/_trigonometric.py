@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from .. import _ops as ops
-from .._core import dtypes, errors
-from .._core.eval import fused
-from .._core.types import typeof
+from .._core import dtypes, errors, fused, typeof
 from .._ops.trigonometric import INVERSE_TYPE
 from ..numpy._promote import as_array
 from ..numpy.fft import (

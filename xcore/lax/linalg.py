@@ -11,10 +11,8 @@ import enum
 from .. import _ops as ops
 from .. import linalg
 from .. import numpy as xnp
-from .._control.loops import scan
-from .._core import dtypes, errors
-from .._core.eval import fused
-from .._core.types import typeof
+from .._control import scan
+from .._core import dtypes, errors, fused, typeof
 from ..numpy._matrices import symmetric
 from ..numpy._promote import as_array, as_arrays, as_inexact, astype
 from ..numpy._select import safe_divide

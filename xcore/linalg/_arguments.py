@@ -8,13 +8,10 @@ from typing import Any
 import numpy as np
 
 from .. import _ops as ops
-from .._control.jit import eval_shape
-from .._control.loops import fori_loop
-from .._core import dtypes, errors
+from .._control import eval_shape, fori_loop, vmap
+from .._core import ArrayType, dtypes, errors, typeof
 from .._core.sharding import default_sharding
-from .._core.types import ArrayType, typeof
 from .._ops.matrices import adjoint
-from .._transforms.map import vmap
 from ..numpy._promote import (
     as_array,
     as_value,

@@ -6,9 +6,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core.array import Array
-from .._core.eval import fused
-from .._core.types import typeof
+from .._core import Array, fused, typeof
 from .._ops.matrices import swapped
 from .._solution import Solution
 from ._banded import in_band

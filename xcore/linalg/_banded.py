@@ -18,14 +18,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.implicit import custom_linear_solve
-from .._control.loops import scan
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.eval import fused
-from .._core.struct import static, struct
-from .._core.types import typeof
-from .._core.typing import ArrayLike
+from .._control import custom_linear_solve, scan
+from .._core import Array, ArrayLike, dtypes, errors, fused, static, struct, typeof
 from .._solution import Solution, Status
 from ._arguments import as_inexact, check_matrices, epsilon, modulus, over_batch
 from ._elimination import first_zero

@@ -8,9 +8,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import dtypes
-from .._core.eval import fused
-from .._core.types import typeof
+from .._core import dtypes, fused, typeof
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, swapped
 from .._solution import Certificate, Status, first_that_holds

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core.types import typeof
+from .._core import typeof
 from .._iterate import Steps, iterate
 from .._ops.matrices import adjoint, diagonal, matmul, swapped
 from ..numpy._equations import identity_like, solve_matrices

@@ -6,17 +6,10 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.cond import cond
-from .._control.custom import custom_jvp
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.eval import fused
-from .._core.trace import is_evaluating
-from .._core.types import typeof
-from .._core.typing import ArrayLike, DTypeLike
+from .._control import cond, custom_jvp, jvp
+from .._core import Array, ArrayLike, DTypeLike, dtypes, errors, fused, is_evaluating, typeof
 from .._ops.matrices import FACTORISED, diagonal, swapped
 from .._solution import Certificate, Solution, Status, first_that_holds
-from .._transforms.api import jvp
 from ..numpy._determinant import determinant
 from ..numpy._equations import identity_like
 from ..numpy._select import safe_divide

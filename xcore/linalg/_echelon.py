@@ -14,13 +14,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.loops import fori_loop, scan
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.eval import fused
-from .._core.struct import static, struct
-from .._core.types import typeof
-from .._core.typing import ArrayLike
+from .._control import fori_loop, scan
+from .._core import Array, ArrayLike, dtypes, errors, fused, static, struct, typeof
 from ..numpy._promote import as_array
 from ._arguments import as_inexact, check_matrices, epsilon, modulus, over_batch
 

@@ -13,17 +13,10 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.cond import cond
-from .._control.loops import fori_loop
-from .._core import dtypes, errors, tree
-from .._core.array import Array
-from .._core.settings import require
-from .._core.struct import static, struct
-from .._core.types import typeof
-from .._core.typing import ArrayLike, Key
+from .._control import cond, fori_loop, vmap
+from .._core import Array, ArrayLike, Key, dtypes, errors, require, static, struct, tree, typeof
 from .._iterate import checkpoints, history_of, iterate
 from .._solution import Solution, Status, first_that_holds
-from .._transforms.map import vmap
 from ..numpy._matrices import SVDResult
 from ..numpy._select import safe_divide
 from ..random import key, normal

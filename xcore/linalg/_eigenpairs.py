@@ -21,10 +21,8 @@ from __future__ import annotations
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.implicit import custom_root
-from .._core import dtypes
-from .._core.types import typeof
-from .._transforms.map import vmap
+from .._control import custom_root, vmap
+from .._core import dtypes, typeof
 from ..numpy._select import safe_divide
 from ._krylov import MINRES
 from ._linear_solve import solved_within

@@ -21,8 +21,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.custom import custom_jvp
-from .._core.types import ArrayType, typeof
+from .._control import custom_jvp
+from .._core import ArrayType, typeof
 from .._ops.factor import take_rows
 from .._ops.matrices import diagonal, part, swapped
 from ..numpy._equations import differentiable_solve

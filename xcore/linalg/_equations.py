@@ -22,10 +22,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.cond import cond
-from .._control.custom import stop_gradient
-from .._core import dtypes
-from .._core.types import typeof
+from .._control import cond, stop_gradient
+from .._core import dtypes, typeof
 from .._ops.matrices import adjoint, part, swapped
 from .._solution import Certificate, Status, first_that_holds
 from ..numpy._select import safe_divide

@@ -11,9 +11,8 @@ from typing import Any
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.custom import custom_jvp
-from .._core.struct import static, struct
-from .._core.types import typeof
+from .._control import custom_jvp
+from .._core import static, struct, typeof
 from .._ops.factor import solve_with
 from .._ops.matrices import FACTORISED, diagonal, hermitian_of_lower, part
 from ..numpy._equations import differentiable_solve, factorised, solve_factorised

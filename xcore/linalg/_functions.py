@@ -19,17 +19,9 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.cond import cond
-from .._control.custom import custom_jvp
-from .._control.linear_call import linear_call
-from .._control.loops import fori_loop
+from .._control import cond, custom_jvp, fori_loop, linear_call, while_loop
 from .._control.platforms import by_platform
-from .._control.while_loop import while_loop
-from .._core import dtypes
-from .._core.array import Array
-from .._core.eval import fused
-from .._core.types import typeof
-from .._core.typing import ArrayLike
+from .._core import Array, ArrayLike, dtypes, fused, typeof
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, diagonal, matmul, part, swapped
 from .._solution import Solution

@@ -11,12 +11,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import errors
-from .._core.array import Array
-from .._core.eval import fused
-from .._core.struct import struct
-from .._core.types import typeof
-from .._core.typing import ArrayLike
+from .._core import Array, ArrayLike, errors, fused, struct, typeof
 from .._ops.matrices import diagonal, part
 from ..numpy._equations import identity_like
 from ..numpy._promote import as_array

@@ -18,16 +18,10 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.custom import custom_jvp
-from .._control.linear_call import linear_call
-from .._core import dtypes
-from .._core.array import Array
-from .._core.eval import fused
-from .._core.types import typeof
-from .._core.typing import ArrayLike
+from .._control import custom_jvp, jvp, linear_call
+from .._core import Array, ArrayLike, dtypes, fused, typeof
 from .._ops.matrices import adjoint, matmul, swapped
 from .._solution import Solution
-from .._transforms.api import jvp
 from ._arguments import as_inexact, check_matrices, epsilon, in_lapack_dtype
 from ._at_eigenvalues import of_hermitian
 from ._sensitivity import nothing

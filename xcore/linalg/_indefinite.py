@@ -7,12 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.custom import custom_jvp
-from .._control.while_loop import while_loop
-from .._core import dtypes
-from .._core.eval import fused
-from .._core.types import typeof
-from .._core.typing import ArrayLike
+from .._control import custom_jvp, while_loop
+from .._core import ArrayLike, dtypes, fused, typeof
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, conjugate, swapped
 from .._ops.matrices import matmul as product

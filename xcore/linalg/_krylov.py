@@ -11,13 +11,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.loops import fori_loop
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.settings import require
-from .._core.struct import static, struct
-from .._core.trace import Tracer
-from .._core.types import typeof
+from .._control import fori_loop
+from .._core import Array, Tracer, dtypes, errors, require, static, struct, typeof
 from .._solution import Status
 from ..numpy._select import safe_divide
 from ._cg import cg_begin, cg_step

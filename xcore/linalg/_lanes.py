@@ -14,11 +14,9 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
+from .._control import eval_shape, fori_loop
 from .._control.call import in_one_kernel
-from .._control.jit import eval_shape
-from .._control.loops import fori_loop
-from .._core import dtypes
-from .._core.types import typeof
+from .._core import dtypes, typeof
 from .._cpu.rows import cores
 from .._ops.matrices import diagonal
 from ._arguments import loop, modulus, number, on_cpu

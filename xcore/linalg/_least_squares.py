@@ -9,12 +9,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.eval import fused
-from .._core.settings import require
-from .._core.types import typeof
-from .._core.typing import ArrayLike
+from .._core import Array, ArrayLike, dtypes, errors, fused, require, typeof
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint
 from .._solution import Certificate, Solution, Status, first_that_holds

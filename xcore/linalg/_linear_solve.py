@@ -10,15 +10,10 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.implicit import custom_linear_solve
-from .._control.jit import eval_shape, jit
-from .._core import dtypes, errors, tree
-from .._core.array import Array
-from .._core.types import typeof
-from .._core.typing import ArrayLike
+from .._control import custom_linear_solve, eval_shape, jit, vmap
+from .._core import Array, ArrayLike, dtypes, errors, tree, typeof
 from .._iterate import history_of
 from .._solution import Solution, Status
-from .._transforms.map import vmap
 from ._arguments import as_inexact, check_matrices
 from ._elimination import first_zero
 from ._krylov import CG, GMRES, MINRES, Krylov, identity

@@ -9,19 +9,10 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.cond import cond
-from .._control.custom import stop_gradient
-from .._control.implicit import custom_linear_solve
-from .._control.loops import fori_loop, scan
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.settings import require
-from .._core.struct import static, struct
-from .._core.types import typeof
-from .._core.typing import ArrayLike
+from .._control import cond, custom_linear_solve, fori_loop, scan, stop_gradient, vmap
+from .._core import Array, ArrayLike, dtypes, errors, require, static, struct, typeof
 from .._iterate import first_row, history_of, iterate, with_row
 from .._solution import Solution, Status, first_that_holds
-from .._transforms.map import vmap
 from ..numpy._select import safe_divide
 from ._arguments import epsilon
 from ._operators import InUnits, LinearOperator, as_operator, in_dtype_of_products

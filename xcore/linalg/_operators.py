@@ -15,16 +15,9 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.callback import pure_callback
-from .._control.jit import eval_shape, jit
-from .._control.linear_call import linear_call
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.struct import static, struct
+from .._control import eval_shape, jit, jvp, linear_call, linear_transpose, pure_callback, vmap
+from .._core import Array, ArrayLike, DTypeLike, dtypes, errors, static, struct
 from .._core.types import ShapeDtypeStruct, typeof
-from .._core.typing import ArrayLike, DTypeLike
-from .._transforms.api import jvp, linear_transpose
-from .._transforms.map import vmap
 from ._range import divided
 
 

@@ -8,17 +8,11 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.custom import custom_jvp
-from .._control.loops import fori_loop
-from .._core import dtypes
-from .._core.array import Array
-from .._core.eval import fused
-from .._core.types import typeof
-from .._core.typing import ArrayLike
+from .._control import custom_jvp, fori_loop, jvp
+from .._core import Array, ArrayLike, dtypes, fused, typeof
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, diagonal, matmul, part
 from .._solution import Solution
-from .._transforms.api import jvp
 from ..numpy._equations import identity_like, solve_matrices
 from ..numpy._select import safe_divide
 from ._arguments import as_inexact, check_matrices, epsilon, in_lapack_dtype, over_batch

@@ -8,11 +8,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.cond import cond, platform_dependent
-from .._control.jit import eval_shape
-from .._core import dtypes, tree
-from .._core.struct import static, struct
-from .._core.types import typeof
+from .._control import cond, eval_shape, platform_dependent
+from .._core import dtypes, static, struct, tree, typeof
 from .._iterate import first_row, iterate, with_row
 from .._solution import Status, first_that_holds
 from ._arguments import modulus

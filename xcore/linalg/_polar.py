@@ -9,18 +9,12 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.custom import custom_jvp
-from .._control.implicit import custom_linear_solve
-from .._core import errors
-from .._core.array import Array
-from .._core.eval import fused
-from .._core.types import typeof
-from .._core.typing import ArrayLike
+from .._control import custom_jvp, custom_linear_solve, jvp
+from .._core import Array, ArrayLike, errors, fused, typeof
 from .._iterate import Steps, iterate
 from .._ops.coalescing import sums
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, conjugate
-from .._transforms.api import jvp
 from ..numpy._equations import solve_matrices
 from ._arguments import (
     as_inexact,

@@ -6,8 +6,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import dtypes
-from .._core.types import typeof
+from .._core import dtypes, typeof
 from ._arguments import modulus
 
 

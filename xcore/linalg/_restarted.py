@@ -17,11 +17,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.cond import cond
-from .._control.while_loop import while_loop
-from .._core import dtypes
-from .._core.struct import static, struct
-from .._core.types import typeof
+from .._control import cond, while_loop
+from .._core import dtypes, static, struct, typeof
 from .._iterate import iterate
 from ..numpy._select import safe_divide
 from ..random import fold_in, key, normal

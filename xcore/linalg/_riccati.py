@@ -21,12 +21,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.implicit import custom_linear_solve, custom_root
-from .._core import errors
-from .._core.array import Array
-from .._core.eval import fused
-from .._core.types import typeof
-from .._core.typing import ArrayLike
+from .._control import custom_linear_solve, custom_root
+from .._core import Array, ArrayLike, errors, fused, typeof
 from .._ops.matrices import adjoint, matmul, swapped
 from .._solution import Solution
 from ..numpy._equations import identity_like

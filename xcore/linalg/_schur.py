@@ -14,14 +14,9 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.loops import fori_loop
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.eval import fused
-from .._core.types import typeof
-from .._core.typing import ArrayLike
+from .._control import fori_loop, vmap
+from .._core import Array, ArrayLike, dtypes, errors, fused, typeof
 from .._ops.matrices import adjoint, diagonal, part
-from .._transforms.map import vmap
 from ._arguments import as_inexact, check_matrices, in_lapack_dtype, one_of, over_batch, product
 
 

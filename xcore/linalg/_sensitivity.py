@@ -13,9 +13,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.loops import fori_loop
-from .._core import dtypes
-from .._core.types import typeof
+from .._control import fori_loop
+from .._core import dtypes, typeof
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, diagonal, matmul
 from .._solution import Certificate, Status, first_that_holds

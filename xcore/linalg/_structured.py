@@ -13,11 +13,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.eval import fused
-from .._core.types import typeof
-from .._core.typing import ArrayLike
+from .._core import Array, ArrayLike, dtypes, errors, fused, typeof
 from .._ops.factor import apply_transpose, solve_with
 from .._ops.matrices import part, swapped
 from .._solution import Solution

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
-from .._core.types import typeof
+from .._core import typeof
 from ._arguments import loop, modulus
 from ._elimination import _put, _taken
 from ._lanes import in_chunks

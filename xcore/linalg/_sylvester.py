@@ -6,13 +6,9 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.cond import cond
+from .._control import cond
 from .._control.platforms import by_platform
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.eval import fused
-from .._core.types import ArrayType, typeof
-from .._core.typing import ArrayLike
+from .._core import Array, ArrayLike, ArrayType, dtypes, errors, fused, typeof
 from .._ops.matrices import adjoint, conjugate, diagonal, matmul, swapped
 from .._solution import Solution
 from ..numpy._equations import differentiable_solve, identity_like, solve_matrices

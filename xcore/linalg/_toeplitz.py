@@ -8,13 +8,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.cond import cond
-from .._control.implicit import custom_linear_solve
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.eval import fused
-from .._core.types import typeof
-from .._core.typing import ArrayLike
+from .._control import cond, custom_linear_solve
+from .._core import Array, ArrayLike, dtypes, errors, fused, typeof
 from .._ops.matrices import diagonal
 from .._solution import Solution
 from ..numpy._equations import factorised, solve_factorised

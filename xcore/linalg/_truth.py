@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
+from .._control import stop_gradient
 from .._control.checks import fail_if, make_site
-from .._control.custom import stop_gradient
-from .._core import dtypes, errors
-from .._core.array import Array
+from .._core import Array, dtypes, errors, typeof
 from .._core.source import user_frame
-from .._core.types import typeof
 from .._iterate import Steps, iterate
 from .._ops.matrices import hermitian_of_lower
 from .._solution import Certificate, Status

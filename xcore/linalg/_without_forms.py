@@ -21,9 +21,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.cond import cond
-from .._control.loops import fori_loop
-from .._core.types import typeof
+from .._control import cond, fori_loop
+from .._core import typeof
 from .._ops.matrices import adjoint, diagonal, matmul, swapped
 from ..numpy._equations import factorised, identity_like, solve_factorised
 from ._arguments import epsilon

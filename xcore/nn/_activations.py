@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 
 from .. import numpy as xnp
-from .._core import errors
-from .._core.eval import fused
-from .._core.types import typeof
+from .._core import errors, fused, typeof
 from ..numpy import tanh  # noqa: F401
 from ..numpy._described import named
 from ..numpy._promote import as_array, as_inexact, one_axis

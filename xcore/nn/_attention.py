@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 
 from .. import numpy as xnp
-from .._core import dtypes, errors
-from .._core.eval import fused
-from .._core.types import typeof
+from .._core import dtypes, errors, fused, typeof
 from ..numpy._promote import as_inexact
 from ..special._sums import logsumexp, masked_softmax
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import numpy as xnp
-from .._control.custom import custom_jvp
-from .._core import dtypes, errors
-from .._core.types import typeof
+from .._control import custom_jvp
+from .._core import dtypes, errors, typeof
 from ..numpy._lax import dot_general
 from ..numpy._promote import as_array, one_axis
 

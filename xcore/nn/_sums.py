@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from .. import numpy as xnp
-from .._core import dtypes, errors
-from .._core.eval import fused
-from .._core.types import typeof
+from .._core import dtypes, errors, fused, typeof
 from ..numpy._promote import as_array, as_inexact, one_axis
 from ..special import logsumexp
 from ..special._sums import masked_log_softmax, masked_softmax

@@ -12,9 +12,7 @@ from collections.abc import Callable, Sequence
 
 from .. import numpy as xnp
 from .. import random
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.typing import ArrayLike, DTypeLike, Key, Shape
+from .._core import Array, ArrayLike, DTypeLike, Key, Shape, dtypes, errors
 from ..numpy._promote import check_shape, dtype_or
 
 __all__ = [

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 
-from .._core import errors, tree
-from .._core.eval import is_array_like
-from .._core.types import typeof
-from .._transforms.map import vmap
+from .._control import vmap
+from .._core import errors, is_array_like, tree, typeof
 from ._creation import asarray
 from ._promote import as_array, broadcast_shapes, one_axis
 from ._shape import expand_dims, reshape

@@ -8,14 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import _ops as ops
-from .._core import config, dtypes, errors, findings
+from .._core import boundary, config, dtypes, errors, findings, fused, is_evaluating
 from .._core.array import Array, ScalarBuffers, reach_of, scalar
 from .._core.config import FastCache
 from .._core.dispatch import BUFFER, Path, maker, with_parameters
-from .._core.eval import fused
 from .._core.host_calls import update_call
-from .._core.source import boundary
-from .._core.trace import is_evaluating
 from .._core.types import ArrayType, typeof
 from .._ops.families import full_like_type
 from ._creation import asarray

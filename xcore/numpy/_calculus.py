@@ -8,9 +8,7 @@ import operator
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors
-from .._core.eval import fused
-from .._core.types import typeof
+from .._core import dtypes, errors, fused, typeof
 from . import _reduce
 from ._creation import asarray
 from ._elementwise import floor_remainder

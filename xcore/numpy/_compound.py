@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import inspect
 
+from .._control import vmap
 from .._core import errors, tree
-from .._transforms.map import vmap
 
 
 class Compound:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _ops as ops
-from .._core import config, dtypes, errors
+from .._core import config, dtypes, errors, is_evaluating
 from .._core.array import Array, on_host
 from .._core.eval import default_placed, from_numpy, fused, is_array_like, to_array
 from .._core.host import fits
 from .._core.sharding import default_sharding
-from .._core.trace import is_evaluating
 from .._core.types import ArrayType, Placed, Value, typeof
 from ._compound import Compound, moves
 from ._promote import (

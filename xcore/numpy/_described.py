@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._core.eval import fused
+from .._core import fused
 
 _ARGUMENTS = {
     "a": "array.",

@@ -5,12 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .. import _ops as ops
-from .._control.custom import custom_jvp
-from .._control.linear_call import linear_call
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.eval import fused
-from .._core.types import ArrayType, typeof
+from .._control import custom_jvp, jvp, linear_call
+from .._core import Array, ArrayType, dtypes, errors, fused, typeof
 from .._ops.factor import solve_with, take_rows
 from .._ops.matrices import (
     adjoint,
@@ -20,7 +16,6 @@ from .._ops.matrices import (
     swapped,
     times_columns,
 )  # fmt: skip
-from .._transforms.api import jvp
 from ._equations import identity_like, solve_matrices
 from ._matrices import as_matrices
 from ._triangles import diagonal_of

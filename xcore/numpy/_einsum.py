@@ -9,9 +9,7 @@ import string
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors
-from .._core.eval import fused
-from .._core.types import typeof
+from .._core import dtypes, errors, fused, typeof
 from ._dot import contracted, operands_of, wider
 from ._promote import (
     as_value,

@@ -8,9 +8,7 @@ from __future__ import annotations
 import math
 
 from .. import _ops as ops
-from .._core import dtypes, errors
-from .._core.eval import fused
-from .._core.types import typeof
+from .._core import dtypes, errors, fused, typeof
 from .._ops.families import BITS, check_kind
 from ._compound import Compound
 from ._described import named

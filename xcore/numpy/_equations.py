@@ -9,11 +9,8 @@ import operator
 import numpy as np
 
 from .. import _ops as ops
-from .._control.custom import custom_jvp
-from .._control.implicit import custom_linear_solve
-from .._core import dtypes, errors
-from .._core.eval import fused
-from .._core.types import typeof
+from .._control import custom_jvp, custom_linear_solve
+from .._core import dtypes, errors, fused, typeof
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, diagonal, matmul, swapped, times_rows
 from ._matrices import as_matrices, hermitian_svd, refuse

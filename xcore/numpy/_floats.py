@@ -7,9 +7,8 @@ import math
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors
+from .._core import dtypes, errors, typeof
 from .._core.eval import fused, narrowed
-from .._core.types import typeof
 from ._compound import Compound
 from ._creation import asarray
 from ._elementwise import binary, pick_of_two, unary

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 
 from .. import _ops as ops
-from .._core import dtypes
-from .._core.eval import fused
-from .._core.types import typeof
+from .._core import dtypes, fused, typeof
 from ._elementwise import binary, floor_remainder, keeping_weakness, unary, with_value
 from ._promote import as_inexact
 

@@ -8,9 +8,7 @@ import operator
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors
-from .._core.eval import from_numpy, fused, is_array_like
-from .._core.types import Value, typeof
+from .._core import Value, dtypes, errors, from_numpy, fused, is_array_like, typeof
 from ._creation import asarray
 from ._elementwise import remainder
 from ._join import concatenate, stack

@@ -7,10 +7,7 @@ import operator
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.eval import from_numpy, fused
-from .._core.types import ArrayType, typeof
+from .._core import Array, ArrayType, dtypes, errors, from_numpy, fused, typeof
 from . import _reduce
 from ._creation import asarray
 from ._elementwise import minimum

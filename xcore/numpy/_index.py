@@ -9,14 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _ops as ops
-from .._core import config, dtypes, errors, host
+from .._core import ArrayType, boundary, config, dtypes, errors, fused, host, typeof
 from .._core.array import Array, on_host, scalar
 from .._core.config import FastCache, get_state
 from .._core.dispatch import BUFFER, Path, looked_up, maker
-from .._core.eval import fused
 from .._core.host_calls import window_call
-from .._core.source import boundary
-from .._core.types import ArrayType, typeof
 from .._ops.families import full_like_type
 from ._plan import (
     Index,

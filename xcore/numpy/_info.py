@@ -6,11 +6,9 @@ import contextlib
 
 import numpy as np
 
-from .._control.custom import stop_gradient
-from .._core import config, dtypes, errors
+from .._control import stop_gradient
+from .._core import Value, config, dtypes, errors, is_array_like, typeof
 from .._core.devices import devices
-from .._core.eval import is_array_like
-from .._core.types import Value, typeof
 from . import _promote
 from ._types import DType
 

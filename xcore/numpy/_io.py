@@ -7,10 +7,8 @@ import operator
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors
+from .._core import dtypes, errors, from_numpy, fused, typeof
 from .._core.array import Array, on_memory_of
-from .._core.eval import from_numpy, fused
-from .._core.types import typeof
 from ._creation import asarray
 from ._elementwise import truth
 from ._grid import indices

@@ -9,9 +9,7 @@ import operator
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors
-from .._core.eval import fused
-from .._core.types import Value, typeof
+from .._core import Value, dtypes, errors, fused, typeof
 from . import _promote
 from ._compound import moves
 from ._promote import (

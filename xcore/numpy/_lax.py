@@ -9,10 +9,7 @@ from __future__ import annotations
 import enum
 
 from .. import _ops as ops
-from .._core import config, dtypes, errors
-from .._core.eval import fused
-from .._core.source import boundary
-from .._core.types import typeof
+from .._core import boundary, config, dtypes, errors, fused, typeof
 from ._compound import moves
 from ._described import named
 from ._promote import as_array, as_arrays, as_inexact, astype, one_axis

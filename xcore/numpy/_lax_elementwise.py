@@ -5,9 +5,7 @@ from __future__ import annotations
 import enum
 
 from .. import _ops as ops
-from .._core import dtypes
-from .._core.eval import fused
-from .._core.types import typeof
+from .._core import dtypes, fused, typeof
 from ._described import named
 from ._promote import as_array, as_arrays, as_inexact
 

@@ -10,10 +10,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .._control.checks import check_rows
-from .._core import errors, findings
-from .._core.eval import fused
-from .._core.source import boundary
-from .._core.types import typeof
+from .._core import boundary, errors, findings, fused, typeof
 from .._ops.slicing import GatherDims, ScatterDims, as_gather
 from ._creation import zeros
 from ._plan import mode_of

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from .. import _ops as ops
-from .._core import dtypes, errors
-from .._core.eval import fused
-from .._core.source import boundary
-from .._core.types import typeof
+from .._core import boundary, dtypes, errors, fused, typeof
 from . import _join, _repeat
 from ._compound import moves
 from ._promote import as_array, astype, axes_of, check_shape, one_axis

@@ -6,9 +6,7 @@ import builtins
 
 from .. import _ops as ops
 from .._control.checks import check_starts
-from .._core import dtypes, errors, findings
-from .._core.eval import fused
-from .._core.types import typeof
+from .._core import dtypes, errors, findings, fused, typeof
 from ._compound import moves
 from ._lax_shapes import expand_dims, squeeze
 from ._promote import as_array, astype, check_shape, one_axis

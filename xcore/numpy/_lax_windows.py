@@ -9,11 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors, tree
-from .._core.eval import fused
-from .._core.source import boundary
-from .._core.types import typeof
-from .._transforms.map import vmap
+from .._control import vmap
+from .._core import boundary, dtypes, errors, fused, tree, typeof
 from . import _lax_elementwise as elementwise
 from ._promote import SCALARS, as_array, astype, checked_scalar, one_axis
 

@@ -9,10 +9,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .._control.checks import report
-from .._core import dtypes, errors, findings
-from .._core.array import Array
-from .._core.eval import fused
-from .._core.types import typeof
+from .._core import Array, dtypes, errors, findings, fused, typeof
 from .._ops.matrices import adjoint, swapped, times_columns
 from ._promote import as_array, as_value, astype, inexact_dtype, result_dtype
 

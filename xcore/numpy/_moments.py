@@ -7,9 +7,7 @@ import math
 import numpy as np
 
 from .. import _ops as ops
-from .._core import config, dtypes, errors
-from .._core.eval import fused
-from .._core.types import typeof
+from .._core import config, dtypes, errors, fused, typeof
 from ._described import described
 from ._elementwise import size_of_square
 from ._promote import (

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .._core import dtypes
-from .._core.types import typeof
+from .._core import dtypes, typeof
 from . import _cumulative, _moments, _reduce
 from ._described import ONE_AXIS, described
 from ._elementwise import logical_and

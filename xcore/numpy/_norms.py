@@ -8,9 +8,7 @@ import math
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors
-from .._core.eval import fused
-from .._core.types import typeof
+from .._core import dtypes, errors, fused, typeof
 from ._dot import dot
 from ._elementwise import size_of_square
 from ._equations import _inv

@@ -6,13 +6,9 @@ on Array again where a faster way exists.
 
 from __future__ import annotations
 
-from .._core import dtypes, errors
-from .._core.array import Array
+from .._core import Array, Tracer, Value, dtypes, errors, is_array_like
 from .._core.call_paths import operator
-from .._core.eval import is_array_like
 from .._core.source import asking_line
-from .._core.trace import Tracer
-from .._core.types import Value
 from . import _at, _dot, _index, _rounding
 from . import _elementwise as e
 from ._methods import METHODS, PROPERTIES

@@ -8,9 +8,7 @@ import math
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors
-from .._core.eval import fused
-from .._core.types import ArrayType, typeof
+from .._core import ArrayType, dtypes, errors, fused, typeof
 from . import _moments, _reduce
 from ._apply import apply_along_axis
 from ._creation import asarray

@@ -8,9 +8,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .._control.checks import check_positions
-from .._core import config, dtypes, errors, findings
-from .._core.array import Array
-from .._core.types import ArrayType, Value, typeof
+from .._core import Array, ArrayType, Value, config, dtypes, errors, findings, typeof
 from .._ops.families import full_like_type
 from ._promote import as_array, astype, broadcast_shapes, broadcast_to
 

@@ -8,11 +8,8 @@ import operator
 import numpy as np
 
 from .. import _ops as ops
-from .._control.loops import scan
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.eval import fused
-from .._core.types import ArrayType, typeof
+from .._control import scan
+from .._core import Array, ArrayType, dtypes, errors, fused, typeof
 from ._convolve import convolve
 from ._creation import asarray, zeros
 from ._dot import matmul

@@ -9,11 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import _ops as ops
-from .._core import config, dtypes, errors
-from .._core.array import Array
-from .._core.eval import is_array_like, to_array
+from .._core import Array, Literal, config, dtypes, errors, is_array_like, to_array
 from .._core.program import PYTHON_SCALARS as SCALARS
-from .._core.program import Literal
 from .._core.source import stack_level, written_for
 from .._core.types import ArrayType, Value, typeof
 from .._ops.families import broadcast_in_dim, full_like_type

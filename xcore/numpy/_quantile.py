@@ -7,10 +7,7 @@ import math
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.eval import fused
-from .._core.types import Value, typeof
+from .._core import Array, Value, dtypes, errors, fused, typeof
 from . import _rounding as f
 from ._creation import full
 from ._cumulative import cumsum

@@ -8,10 +8,7 @@ import operator
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors
-from .._core.eval import from_numpy, fused
-from .._core.trace import is_evaluating
-from .._core.types import typeof
+from .._core import dtypes, errors, from_numpy, fused, is_evaluating, typeof
 from ._creation import cast_on_host
 from ._promote import (
     SCALARS,

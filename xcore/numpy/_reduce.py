@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from .. import _ops as ops
-from .._core import config, dtypes, errors
-from .._core.types import typeof
+from .._core import config, dtypes, errors, typeof
 from .._ops.reduce import highest, lowest
 from ._described import described
 from ._elementwise import pick_of_two

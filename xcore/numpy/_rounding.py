@@ -8,10 +8,8 @@ import operator
 import numpy as np
 
 from .. import _ops as ops
-from .._control.while_loop import while_loop
-from .._core import dtypes, errors
-from .._core.eval import fused
-from .._core.types import typeof
+from .._control import while_loop
+from .._core import dtypes, errors, fused, typeof
 from ._elementwise import binary, bool_to_int, floor_remainder, unary
 from ._promote import as_array, as_arrays, astype, broadcast_to, no_out
 

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors
-from .._core.array import Array
+from .._core import Array, ArrayType, Value, dtypes, errors, typeof
 from .._core.eval import from_numpy, fused, is_array_like
-from .._core.types import ArrayType, Value, typeof
 from ._compound import moves
 from ._creation import asarray, zeros
 from ._elementwise import divide, not_equal, truth

@@ -12,10 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.eval import from_numpy, fused
-from .._core.types import ArrayType, typeof
+from .._core import Array, ArrayType, dtypes, errors, from_numpy, fused, typeof
 from .._ops.families import full_like_type
 from ._join import concatenate
 from ._promote import as_array, astype, broadcast_to, one_axis, result_dtype

@@ -7,9 +7,7 @@ import math
 import numpy as np
 
 from .. import _ops as ops
-from .._core import errors
-from .._core.eval import fused
-from .._core.types import typeof
+from .._core import errors, fused, typeof
 from . import _promote
 from ._compound import moves
 from ._promote import (

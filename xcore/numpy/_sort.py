@@ -8,11 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _ops as ops
-from .._control.cond import cond
-from .._control.loops import fori_loop
-from .._core import dtypes, errors
-from .._core.eval import fused
-from .._core.types import ArrayType, typeof
+from .._control import cond, fori_loop
+from .._core import ArrayType, dtypes, errors, fused, typeof
 from .._ops.families import full_like_type
 from ._promote import as_array, astype, dtype_or, one_axis, result_dtype
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import functools
 
-from .._core import errors
-from .._core.array import Array
+from .._core import Array, Literal, Value, errors
 from .._core.devices import device_put
-from .._core.program import Literal
 from .._core.sharding import NamedSharding, as_sharding
-from .._core.types import Value
 from .._ops.sharding import sharding_constraint
 from ._promote import as_array
 

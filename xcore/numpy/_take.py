@@ -6,10 +6,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .._control.checks import check_positions
-from .._core import dtypes, errors, findings
-from .._core.array import Array
-from .._core.eval import fused, is_array_like
-from .._core.types import Value, typeof
+from .._core import Array, Value, dtypes, errors, findings, fused, is_array_like, typeof
 from ._compound import moves
 from ._creation import asarray
 from ._elementwise import maximum, minimum, remainder, truth

@@ -5,9 +5,7 @@ from __future__ import annotations
 import itertools
 
 from .. import _ops as ops
-from .._core import dtypes, errors, tree
-from .._core.source import boundary
-from .._core.types import typeof
+from .._core import boundary, dtypes, errors, tree, typeof
 from ._creation import asarray, zeros
 from ._info import result_type
 from ._join import concatenate

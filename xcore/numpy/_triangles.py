@@ -5,10 +5,7 @@ from __future__ import annotations
 import operator
 
 from .. import _ops as ops
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.eval import fused
-from .._core.types import ArrayType, Value, typeof
+from .._core import Array, ArrayType, Value, dtypes, errors, fused, typeof
 from ._promote import as_array, astype, broadcast_to, check_shape, dtype_or
 from ._spread import on_device
 

@@ -7,10 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import _ops as ops
-from .._core import config, dtypes, errors
-from .._core.array import Array
-from .._core.eval import fused
-from .._core.types import typeof
+from .._core import Array, config, dtypes, errors, fused, typeof
 from . import _promote
 from ._creation import asarray
 from ._creation import copy as copied

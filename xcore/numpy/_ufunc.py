@@ -13,10 +13,8 @@ import operator
 import numpy as np
 
 from .. import _ops as ops
-from .._control.loops import fori_loop, scan
-from .._core import dtypes, errors
-from .._core.eval import is_array_like
-from .._core.types import ArrayType, Value, typeof
+from .._control import fori_loop, scan
+from .._core import ArrayType, Value, dtypes, errors, is_array_like, typeof
 from . import _cumulative, _elementwise, _floats, _functions, _reduce, _rounding
 from ._apply import vectorize
 from ._creation import asarray

@@ -7,9 +7,7 @@ import operator
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes
-from .._core.eval import from_numpy, fused
-from .._core.types import ArrayType, typeof
+from .._core import ArrayType, dtypes, from_numpy, fused, typeof
 from ._functions import i0
 from ._promote import as_array, as_inexact
 

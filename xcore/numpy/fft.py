@@ -11,10 +11,7 @@ import operator
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors
-from .._core.eval import from_numpy, fused
-from .._core.trace import is_evaluating
-from .._core.types import ArrayType, Value, typeof
+from .._core import ArrayType, Value, dtypes, errors, from_numpy, fused, is_evaluating, typeof
 from ._creation import cast_on_host
 from ._functions import conj
 from ._promote import as_array, as_inexact, astype, dtype_or, filled, one_axis

@@ -7,9 +7,9 @@ are in `xcore.linalg`.
 from numpy.linalg import LinAlgError
 
 from .._core import errors as _errors
-from .._core.eval import fused as _fused
+from .._core import fused as _fused
+from .._core import typeof as _typeof
 from .._core.package import bound as _bound
-from .._core.types import typeof as _typeof
 from . import _dot
 from ._determinant import SlogdetResult, det, slogdet
 from ._dot import matmul, vecdot

@@ -8,10 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import tree
-from .._core.array import Array
-from .._core.types import typeof
-from .._core.typing import DTypeLike, PyTree
+from .._core import Array, DTypeLike, PyTree, tree, typeof
 from ._clipping import clip_by_block_rms
 from ._masking import add_decayed_weights
 from ._scaling import ema, scale_by_param_block_rms

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._core.array import Array
-from .._core.typing import DTypeLike, PyTree
+from .._core import Array, DTypeLike, PyTree
 from ._masking import add_decayed_weights, masked
 from ._scaling import (
     scale_by_adadelta,

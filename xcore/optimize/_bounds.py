@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import errors, tree
-from .._core.trace import is_evaluating
+from .._core import errors, is_evaluating, tree
 from ._problem import Flat
 
 FORMS = (

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core.struct import static, struct
-from .._core.types import typeof
+from .._core import static, struct, typeof
 from ..numpy._select import safe_divide
 from ._descent import first_status, is_bottomless
 from ._line_search import Wolfe

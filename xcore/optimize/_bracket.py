@@ -13,10 +13,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.implicit import custom_root
-from .._core import dtypes
-from .._core.trace import is_evaluating
-from .._core.types import typeof
+from .._control import custom_root
+from .._core import dtypes, is_evaluating, typeof
 from .._solution import Certificate
 from ._implicit import at_once
 from ._loop import iterations

@@ -6,9 +6,7 @@ from typing import Any, NamedTuple
 
 from .. import numpy as xnp
 from .. import random
-from .._core import dtypes, tree
-from .._core.types import typeof
-from .._core.typing import ArrayLike, Key
+from .._core import ArrayLike, Key, dtypes, tree, typeof
 from ._transform import (
     GradientTransformation,
     all_finite,

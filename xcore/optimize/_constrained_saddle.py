@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
-from .._core.types import typeof
-from .._transforms.map import vmap
+from .._control import vmap
+from .._core import typeof
 from ._problem import largest
 from ._units import equilibrated
 

@@ -7,10 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import errors, tree
-from .._core.struct import static, struct
-from .._core.trace import Tracer
-from .._core.types import typeof
+from .._core import Tracer, errors, static, struct, tree, typeof
 from ._given import with_jacobian
 
 

@@ -12,15 +12,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.jit import jit
-from .._core import dtypes, tree
-from .._core.array import Array
-from .._core.struct import static, struct
-from .._core.trace import is_evaluating
-from .._core.types import typeof
-from .._core.typing import ArrayLike, PyTree
-from .._transforms.api import linearize
-from .._transforms.map import vmap
+from .._control import jit, linearize, vmap
+from .._core import Array, ArrayLike, PyTree, dtypes, is_evaluating, static, struct, tree, typeof
 from ..numpy._select import safe_divide
 from ._implicit import at_once
 from ._least_squares import least_squares

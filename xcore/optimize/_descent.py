@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core.struct import static, struct
-from .._core.types import typeof
-from .._core.typing import DTypeLike
+from .._core import DTypeLike, static, struct, typeof
 from ..numpy._select import safe_divide
 from ._line_search import Wolfe, line_search_of
 from ._problem import count, largest

@@ -9,14 +9,8 @@ import numpy as np
 
 from .. import numpy as xnp
 from .. import random
-from .._control.jit import jit
-from .._control.loops import scan
-from .._core import errors, tree
-from .._core.struct import struct
-from .._core.trace import is_evaluating
-from .._core.types import typeof
-from .._core.typing import Key, PyTree
-from .._transforms.api import value_and_grad
+from .._control import jit, scan, value_and_grad
+from .._core import Key, PyTree, errors, is_evaluating, struct, tree, typeof
 from ._transform import GradientTransformation, apply_updates
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import numpy as xnp
-from .._core.types import typeof
+from .._core import typeof
 from ._result import Status, first_of
 
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.custom import custom_jvp
-from .._core import errors, tree
-from .._core.program import eval_program, trace_program
-from .._core.types import typeof
-from .._transforms.api import grad
+from .._control import custom_jvp, grad
+from .._core import errors, eval_program, trace_program, tree, typeof
 
 SAME = {
     "l-bfgs": "lbfgs", "l-bfgs-b": "lbfgsb", "slsqp": "sqp", "trust-constr": "sqp",

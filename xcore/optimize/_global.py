@@ -9,14 +9,11 @@ import numpy as np
 
 from .. import numpy as xnp
 from .. import random
+from .._control import vmap
 from .._control.once import once
-from .._core import tree
-from .._core.trace import is_evaluating
-from .._core.types import typeof
-from .._core.typing import Key, PyTree
+from .._core import Key, PyTree, is_evaluating, tree, typeof
 from .._iterate import history_of
 from .._solution import Certificate
-from .._transforms.map import vmap
 from ._bounds import box_of, columns_of, is_sides, refuse_ambiguous
 from ._box import projected_gradient
 from ._implicit import at_once

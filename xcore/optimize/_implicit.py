@@ -17,16 +17,10 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
+from .._control import custom_jvp, custom_root, eval_shape, jit, vmap
 from .._control.checks import report
-from .._control.custom import custom_jvp
-from .._control.implicit import custom_root
-from .._control.jit import eval_shape, jit
 from .._control.once import once
-from .._core import findings, tree
-from .._core.array import Array
-from .._core.trace import is_evaluating
-from .._core.types import typeof
-from .._transforms.map import vmap
+from .._core import Array, findings, is_evaluating, tree, typeof
 from ..linalg import GMRES, FunctionOperator, linear_solve
 
 DENSE = 512  # systems of more unknowns are solved by GMRES

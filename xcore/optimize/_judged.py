@@ -12,9 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.cond import cond
-from .._core.types import typeof
-from .._transforms.map import vmap
+from .._control import cond, vmap
+from .._core import typeof
 from ._box import projected_gradient
 from ._loop import empty_rows, in_rounds, iterations_from
 from ._problem import count, default_tol, largest

@@ -11,16 +11,10 @@ import numpy as np
 
 from .. import numpy as xnp
 from .. import random
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.struct import static, struct
-from .._core.types import typeof
-from .._core.typing import PyTree
+from .._control import grad, hessian, linearize, vjp, vmap
+from .._core import Array, PyTree, dtypes, errors, static, struct, typeof
 from .._iterate import checkpoints
 from .._solution import Certificate
-from .._transforms.api import grad, linearize, vjp
-from .._transforms.jacobians import hessian
-from .._transforms.map import vmap
 from ..linalg._equations import coins
 from ..numpy._select import safe_divide
 from ._bounds import box_of

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core.struct import static, struct
-from .._core.types import typeof
+from .._core import static, struct, typeof
 from ._packed import loop
 from ._problem import count
 

@@ -7,10 +7,8 @@ import functools
 import numpy as np
 
 from .. import numpy as xnp
+from .._control import cond, eval_shape, jit, while_loop
 from .._control.apart import while_apart
-from .._control.cond import cond
-from .._control.jit import eval_shape, jit
-from .._control.while_loop import while_loop
 from .._core import errors
 from .._iterate import Checkpoints, Run, Steps, iterate, with_row
 from ._packed import loop as packed

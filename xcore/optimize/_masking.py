@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from .._core import tree
-from .._core.typing import PyTree
+from .._core import PyTree, tree
 from ._transform import GradientTransformation, at_count, need_params, next_count, zero_count
 
 

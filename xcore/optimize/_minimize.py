@@ -6,8 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from .._core import errors
-from .._core.typing import PyTree
+from .._core import PyTree, errors
 from ._constrained import METHODS as CONSTRAINED
 from ._constrained import SQP, AugmentedLagrangian, minimize_constrained
 from ._constraints import any_given

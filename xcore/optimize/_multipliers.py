@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
-from .._core.types import typeof
+from .._core import typeof
 from ._packed import loop
 from ._problem import count, largest
 

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core.struct import static, struct
-from .._core.types import typeof
+from .._core import static, struct, typeof
 from ..linalg._cg import cg_begin, cg_step
 from ._descent import has_fallen, is_bottomless, start_state
 from ._line_search import Wolfe, line_search_of

@@ -10,9 +10,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.while_loop import while_loop
-from .._core import dtypes, tree
-from .._core.types import typeof
+from .._control import while_loop
+from .._core import dtypes, tree, typeof
 
 
 def marks(table: np.ndarray):

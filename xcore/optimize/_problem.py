@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import dtypes, errors, tree
-from .._core.types import typeof
-from .._transforms.api import grad, linearize, value_and_grad
-from .._transforms.jacobians import hessian
+from .._control import grad, hessian, linearize, value_and_grad
+from .._core import dtypes, errors, tree, typeof
 
 
 class Flat:

@@ -12,8 +12,8 @@ import numpy as np
 
 from .. import numpy as xnp
 from .. import random
-from .._core.types import typeof
-from .._transforms.map import vmap
+from .._control import vmap
+from .._core import typeof
 from ..linalg._cg import cg_begin, cg_step
 from ._loop import iterations
 from ._packed import loop

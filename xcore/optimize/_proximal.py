@@ -9,10 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import errors
-from .._core.struct import static, struct
-from .._core.types import typeof
-from .._core.typing import PyTree
+from .._core import PyTree, errors, static, struct, typeof
 from .._iterate import checkpoints, with_row
 from .._solution import Certificate
 from ..numpy._select import safe_divide

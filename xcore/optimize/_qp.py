@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 
 from .. import numpy as xnp
-from .._core.types import typeof
+from .._core import typeof
 from ..numpy._select import safe_divide
 from ._loop import iterations
 from ._problem import largest

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.struct import static, struct
+from .._core import static, struct
 from .._iterate import history_of
 from .._solution import Solution, Status, first_that_holds
 

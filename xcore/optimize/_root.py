@@ -9,14 +9,10 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import errors
-from .._core.struct import static, struct
-from .._core.types import typeof
-from .._core.typing import PyTree
+from .._control import jacfwd, linearize
+from .._core import PyTree, errors, static, struct, typeof
 from .._iterate import checkpoints
 from .._solution import Certificate
-from .._transforms.api import linearize
-from .._transforms.jacobians import jacfwd
 from ..linalg import GMRES, FunctionOperator, linear_solve
 from ._given import with_jacobian
 from ._implicit import differentiable

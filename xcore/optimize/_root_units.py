@@ -11,9 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
-from .._core.types import typeof
-from .._transforms.api import linearize
-from .._transforms.jacobians import jacfwd
+from .._control import jacfwd, linearize
+from .._core import typeof
 from ..linalg import GMRES, FunctionOperator, linear_solve
 from ..numpy._select import safe_divide
 from ._implicit import DENSE

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
-from .._core.struct import static, struct
+from .._core import static, struct
 from ._box import projected_gradient
 from ._descent import BFGS
 from ._loop import empty_rows, in_rounds, iterations_from

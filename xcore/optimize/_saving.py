@@ -10,9 +10,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .. import random
-from .._core import dtypes, tree
-from .._core.types import typeof
-from .._core.typing import PyTree
+from .._core import PyTree, dtypes, tree, typeof
 
 
 def save(path: str | Path, state: PyTree) -> None:

@@ -8,13 +8,9 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import errors
-from .._core.struct import static, struct
-from .._core.trace import is_evaluating
-from .._core.types import typeof
+from .._control import grad, vmap
+from .._core import errors, is_evaluating, static, struct, typeof
 from .._solution import Certificate
-from .._transforms.api import grad
-from .._transforms.map import vmap
 from ._implicit import differentiable
 from ._loop import iterations
 from ._problem import Flat, Objective, count, default_tol, largest, tolerance

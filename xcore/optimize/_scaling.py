@@ -10,9 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .. import numpy as xnp
-from .._core import dtypes, tree
-from .._core.types import typeof
-from .._core.typing import DTypeLike
+from .._core import DTypeLike, dtypes, tree, typeof
 from ._transform import (
     GradientTransformation,
     need_params,

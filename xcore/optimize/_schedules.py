@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core.array import Array
+from .._core import Array
 
 
 def _positive(who: str, name: str, value) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import numpy as xnp
-from .._core.types import typeof
+from .._core import typeof
 from ._problem import largest
 from ._products import by_products
 from ._units import FULL, PRODUCTS, Sight, equilibrated, power_of_two

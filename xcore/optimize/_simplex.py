@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.cond import cond
-from .._core.struct import static, struct
-from .._core.types import typeof
-from .._transforms.map import vmap
+from .._control import cond, vmap
+from .._core import static, struct, typeof
 from ._descent import bottom
 from ._problem import count, largest
 from ._result import Status, first_of

@@ -9,11 +9,8 @@ import numpy as np
 
 from .. import numpy as xnp
 from .. import random, sparse
-from .._control.jit import eval_shape
-from .._core import errors
-from .._core.struct import static, struct
-from .._core.types import typeof
-from .._transforms.api import grad, linearize
+from .._control import eval_shape, grad, linearize
+from .._core import errors, static, struct, typeof
 from ..linalg._cg import cg_begin, cg_step
 from ..sparse import Pattern, Sparse
 from ..sparse._cholesky import cholesky, raw_solution

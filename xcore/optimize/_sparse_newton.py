@@ -8,10 +8,8 @@ import numpy as np
 
 from .. import numpy as xnp
 from .. import sparse
-from .._control.jit import eval_shape
-from .._core import errors
-from .._core.struct import static, struct
-from .._core.types import typeof
+from .._control import eval_shape
+from .._core import errors, static, struct, typeof
 from .._iterate import checkpoints
 from .._solution import Certificate
 from ..sparse import Sparse

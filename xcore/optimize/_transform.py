@@ -14,10 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import dtypes, errors, tree
-from .._core.array import Array
-from .._core.types import typeof
-from .._core.typing import ArrayLike, PyTree
+from .._core import Array, ArrayLike, PyTree, dtypes, errors, tree, typeof
 
 
 class GradientTransformation(NamedTuple):

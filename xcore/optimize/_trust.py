@@ -12,9 +12,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.custom_lanes import custom_vmap
-from .._core import tree
-from .._core.types import typeof
+from .._control import custom_vmap
+from .._core import tree, typeof
 from ._packed import loop
 
 

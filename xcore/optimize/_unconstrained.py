@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import numpy as xnp
-from .._core.types import typeof
+from .._core import typeof
 from .._iterate import checkpoints
 from .._solution import Certificate
 from ._bounds import box_of

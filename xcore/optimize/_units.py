@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core.struct import struct
-from .._core.types import typeof
+from .._core import struct, typeof
 from ._problem import Objective, largest
 
 FULL = 64  # variables; of more, only products with the Hessian are formed

@@ -15,9 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.cond import cond
-from .._core.types import Value, typeof
-from .._transforms.map import vmap
+from .._control import cond, vmap
+from .._core import Value, typeof
 from ._packed import loop
 from ._problem import count, largest
 from ._result import Status, first_of

@@ -10,11 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.cond import cond
-from .._core import errors, tree
-from .._core.array import Array
-from .._core.types import typeof
-from .._core.typing import PyTree
+from .._control import cond
+from .._core import Array, PyTree, errors, tree, typeof
 from ._transform import (
     GradientTransformation,
     at_count,

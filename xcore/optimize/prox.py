@@ -10,9 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import numpy as xnp
-from .._core import tree
-from .._core.types import typeof
-from .._core.typing import ArrayLike
+from .._core import ArrayLike, tree, typeof
 
 __all__ = [
     "affine", "ball", "box", "elastic_net", "group_lasso", "halfspace", "l1", "l1_ball", "l2",

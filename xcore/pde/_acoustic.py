@@ -13,11 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import errors
-from .._core.array import Array
-from .._core.struct import static, struct
-from .._core.types import Value, typeof
-from .._core.typing import ArrayLike, PyTree
+from .._core import Array, ArrayLike, PyTree, Value, errors, static, struct, typeof
 from ._along import slab
 from ._grid import Grid
 from ._waves import WEIGHTS, OpenWave, Points, differences

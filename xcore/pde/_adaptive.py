@@ -12,13 +12,9 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.custom import closure_convert, custom_jvp, stop_gradient
-from .._control.loops import scan
-from .._control.while_loop import while_loop
-from .._core import dtypes, errors, tree
-from .._core.types import typeof
+from .._control import closure_convert, custom_jvp, jvp, scan, stop_gradient, while_loop
+from .._core import dtypes, errors, tree, typeof
 from .._solution import Status
-from .._transforms.api import jvp
 from ._boundary import as_dtype
 from ._clock import Clock, drifted
 from ._events import Watch, within

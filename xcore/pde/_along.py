@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core.types import typeof
+from .._core import typeof
 from ..linalg._arguments import loop
 from ._axis import Axis
 

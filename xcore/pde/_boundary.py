@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import dtypes, errors
-from .._core.struct import static, struct
-from .._core.types import typeof
+from .._core import dtypes, errors, static, struct, typeof
 from ._grid import Grid, evaluated
 
 

@@ -12,10 +12,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.cond import cond, switch
-from .._control.loops import scan
-from .._core import tree
-from .._core.types import typeof
+from .._control import cond, scan, switch
+from .._core import tree, typeof
 from ._along import shifted
 from ._blackbox import Plan, base, classes, halved, marches, part, sides, step
 from ._couplings import offsets

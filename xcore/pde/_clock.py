@@ -9,12 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.custom import stop_gradient
-from .._core import errors, tree
+from .._control import jvp, stop_gradient
+from .._core import errors, tree, typeof
 from .._core.program import dead_code_eliminated, trace_program
-from .._core.types import typeof
 from .._solution import Status
-from .._transforms.api import jvp
 
 _FEWEST = 10  # steps whose tolerances a short run may use up
 

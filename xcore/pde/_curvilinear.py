@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import errors
-from .._core.array import Array
+from .._core import Array, errors
 from ._boundary import CONDITIONS, Neumann, Periodic
 from ._grid import Grid
 

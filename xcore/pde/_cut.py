@@ -19,13 +19,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.custom import stop_gradient
-from .._control.jit import jit
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.struct import static, struct
-from .._core.types import Value, typeof
-from .._core.typing import ArrayLike, DTypeLike
+from .._control import jit, stop_gradient
+from .._core import Array, ArrayLike, DTypeLike, Value, dtypes, errors, static, struct, typeof
 from ..numpy._select import cut
 from ._along import along, padded, shifted
 from ._boundary import CONDITIONS, Neumann, Periodic, as_dtype

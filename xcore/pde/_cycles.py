@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core.struct import static, struct
-from .._core.types import typeof
+from .._core import static, struct, typeof
 from .._solution import Status
 from ..linalg._cg import cg_begin, cg_step
 from ..linalg._krylov import Krylov

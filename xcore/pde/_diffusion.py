@@ -15,12 +15,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.jit import jit
-from .._core import dtypes, errors, tree
-from .._core.array import Array
-from .._core.struct import static, struct
-from .._core.types import typeof
-from .._core.typing import ArrayLike, DTypeLike
+from .._control import jit
+from .._core import Array, ArrayLike, DTypeLike, dtypes, errors, static, struct, tree, typeof
 from ..numpy._select import cut
 from . import _curvilinear, _located, _tensor
 from ._along import along, padded, shifted

@@ -18,13 +18,10 @@ import numpy as np
 from .. import _ops as ops
 from .. import fft
 from .. import numpy as xnp
+from .._control import custom_linear_solve
 from .._control.call import in_one_kernel
 from .._control.cond import platform_dependent, unless_spread
-from .._control.implicit import custom_linear_solve
-from .._core import dtypes
-from .._core.array import Array
-from .._core.types import typeof
-from .._core.typing import ArrayLike
+from .._core import Array, ArrayLike, dtypes, typeof
 from ..linalg._arguments import loop
 from ..linalg._elimination import _put, _taken
 from ..numpy._select import cut, safe_divide

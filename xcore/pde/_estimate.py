@@ -13,8 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import errors
-from .._core.types import typeof
+from .._core import errors, typeof
 from ._fields import Combined, Composed, GridOperator
 from ._geometry import coarser_masked
 from ._masked import Masked

@@ -8,12 +8,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.custom import stop_gradient
-from .._control.while_loop import while_loop
-from .._core import errors
-from .._core.struct import static, struct
-from .._core.types import typeof
-from .._transforms.api import jvp
+from .._control import jvp, stop_gradient, while_loop
+from .._core import errors, static, struct, typeof
 
 
 @struct

@@ -12,10 +12,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.loops import fori_loop
-from .._control.while_loop import while_loop
-from .._core import dtypes
-from .._core.types import typeof
+from .._control import fori_loop, while_loop
+from .._core import dtypes, typeof
 from .._solution import Status, first_that_holds
 from ..linalg import expm
 from ..linalg._range import magnitude

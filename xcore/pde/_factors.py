@@ -14,9 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._control.callback import pure_callback
-from .._control.linear_call import linear_call
-from .._core.types import ShapeDtypeStruct, typeof
+from .._control import linear_call, pure_callback
+from .._core import ShapeDtypeStruct, typeof
 from ._couplings import Couplings, inside, offsets
 from ._grid import size
 

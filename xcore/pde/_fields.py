@@ -13,11 +13,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.jit import jit
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.struct import struct
-from .._core.types import typeof
+from .._control import jit
+from .._core import Array, dtypes, errors, struct, typeof
 from ..linalg import LinearOperator
 from ._along import along, by_axes, slab
 from ._axis import Axis, fewest_cells, make_axis

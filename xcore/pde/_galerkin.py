@@ -26,9 +26,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.loops import scan
-from .._core.types import typeof
-from .._transforms.api import linear_transpose
+from .._control import linear_transpose, scan
+from .._core import typeof
 from ..numpy._select import cut, safe_divide
 from ._along import along, shifted
 from ._colours import colours

@@ -14,16 +14,10 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.implicit import custom_linear_solve
-from .._control.jit import eval_shape, jit
-from .._core import dtypes, errors, tree
-from .._core.array import Array
-from .._core.trace import ensure_compile_time_eval
-from .._core.types import Value, typeof
+from .._control import custom_linear_solve, eval_shape, jit, linear_transpose, vmap
+from .._core import Array, Value, dtypes, ensure_compile_time_eval, errors, tree, typeof
 from .._iterate import history_of
 from .._solution import Status, first_that_holds
-from .._transforms.api import linear_transpose
-from .._transforms.map import vmap
 from ..linalg._range import magnitude, safe_norm
 from ..numpy._select import safe_divide
 from ._along import along

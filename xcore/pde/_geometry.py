@@ -12,8 +12,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core.struct import struct
-from .._core.types import typeof
+from .._core import struct, typeof
 from ._along import along, shifted
 from ._grid import trapezoid
 from ._masked import Masked

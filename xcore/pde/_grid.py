@@ -10,12 +10,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import dtypes, errors
-from .._core.array import Array
+from .._core import Array, ArrayLike, DTypeLike, dtypes, errors, static, struct, typeof
 from .._core.notebook import shown
-from .._core.struct import static, struct
-from .._core.types import typeof
-from .._core.typing import ArrayLike, DTypeLike
 
 
 def _per_axis(value, ndim: int) -> tuple:

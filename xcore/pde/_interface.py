@@ -18,9 +18,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import errors
-from .._core.array import Array
-from .._core.types import Value
+from .._core import Array, Value, errors
 from ._axis import Axis
 from ._boundary import ZERO, resolve
 from ._couplings import offsets

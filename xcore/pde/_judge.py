@@ -6,8 +6,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import dtypes, tree
-from .._core.types import typeof
+from .._core import dtypes, tree, typeof
 from .._solution import Status, first_that_holds
 from ..linalg._range import safe_norm
 from ..numpy._select import safe_divide

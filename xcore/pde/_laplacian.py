@@ -9,12 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.jit import jit
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.struct import static, struct
-from .._core.types import typeof
-from .._core.typing import ArrayLike, DTypeLike
+from .._control import jit
+from .._core import Array, ArrayLike, DTypeLike, dtypes, errors, static, struct, typeof
 from ._along import along, padded, shifted, sparse_along, spread, times_axis
 from ._boundary import Dirichlet, face_shape, face_values, resolve
 from ._fields import GridOperator, axes_of, check_order

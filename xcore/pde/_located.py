@@ -16,10 +16,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import errors
-from .._core.array import Array
-from .._core.trace import ensure_compile_time_eval
-from .._core.types import Value
+from .._core import Array, Value, ensure_compile_time_eval, errors
 from ._grid import Grid, real_dtype
 
 _HALVINGS = 40

@@ -10,11 +10,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.jit import jit
-from .._core import errors, tree
-from .._core.array import Array
-from .._core.settings import require
-from .._core.typing import ArrayLike, PyTree
+from .._control import jit
+from .._core import Array, ArrayLike, PyTree, errors, require, tree
 from .._solution import Status, first_that_holds
 from ._grid import takes
 from ._solutions import TrajectorySolution

@@ -20,15 +20,9 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.custom import stop_gradient
-from .._control.jit import jit
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.struct import static, struct
-from .._core.trace import Tracer
-from .._core.types import Value, typeof
+from .._control import jit, jvp, stop_gradient
+from .._core import Array, Tracer, Value, dtypes, errors, static, struct, typeof
 from .._core.typing import ArrayLike, DTypeLike
-from .._transforms.api import jvp
 from .._transforms.jvp import watching
 from ._along import along, shifted
 from ._boundary import ZERO, real_only, resolve

@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.cond import cond
-from .._core import dtypes
-from .._core.struct import static, struct
-from .._core.types import typeof
+from .._control import cond
+from .._core import dtypes, static, struct, typeof
 from .._iterate import Steps, iterate
 from .._solution import Status, first_that_holds
 from ..linalg._cg import cg_begin, cg_step

@@ -8,10 +8,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.jit import jit
-from .._control.loops import scan
-from .._core import dtypes, errors, tree
-from .._core.array import Array
+from .._control import jit, scan
+from .._core import Array, dtypes, errors, tree
 from .._solution import Status
 from ..linalg import FunctionOperator, eigsh
 from ._couplings import Couplings

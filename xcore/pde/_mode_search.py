@@ -22,11 +22,9 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import dtypes, tree
-from .._core.struct import static, struct
-from .._core.types import typeof
+from .._control import vmap
+from .._core import dtypes, static, struct, tree, typeof
 from .._iterate import iterate
-from .._transforms.map import vmap
 from ._grid import size
 from ._multigrid import Level, cycle, levels, prolong, restrict
 

@@ -14,9 +14,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import dtypes, errors, tree
-from .._core.array import Array
-from .._core.types import typeof
+from .._core import Array, dtypes, errors, tree, typeof
 from ..linalg._range import magnitude, subnormals
 from . import _curvilinear
 from ._boundary import Robin

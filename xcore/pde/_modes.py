@@ -8,13 +8,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.jit import jit
-from .._control.loops import scan
-from .._core import dtypes, errors, tree
-from .._core.array import Array
-from .._core.settings import require
-from .._core.types import typeof
-from .._core.typing import DTypeLike
+from .._control import jit, scan
+from .._core import Array, DTypeLike, dtypes, errors, require, tree, typeof
 from .._iterate import history_of
 from .._solution import Solution, Status
 from ..linalg import FunctionOperator, eigsh, lobpcg

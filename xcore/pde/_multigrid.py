@@ -18,13 +18,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.jit import jit
-from .._control.loops import scan
-from .._core import dtypes, tree
-from .._core.struct import static, struct
-from .._core.types import typeof
-from .._transforms.api import linear_transpose
-from .._transforms.map import vmap
+from .._control import jit, linear_transpose, scan, vmap
+from .._core import dtypes, static, struct, tree, typeof
 from ..linalg import solve_tridiagonal
 from ..numpy._select import cut
 from . import _tensor

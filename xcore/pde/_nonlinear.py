@@ -14,17 +14,10 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.implicit import custom_root
-from .._control.while_loop import while_loop
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.settings import require
-from .._core.struct import static, struct
-from .._core.types import typeof
-from .._core.typing import ArrayLike
+from .._control import custom_root, jvp, while_loop
+from .._core import Array, ArrayLike, dtypes, errors, require, static, struct, typeof
 from .._iterate import checkpoints, history_of, iterate
 from .._solution import Status
-from .._transforms.api import jvp
 from ..linalg import BiCGStab, FunctionOperator, linear_solve
 from ..linalg._range import safe_norm
 from ._diffusion import Diffusion

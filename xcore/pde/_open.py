@@ -11,11 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.struct import static, struct
-from .._core.types import typeof
-from .._core.typing import ArrayLike, DTypeLike
+from .._core import Array, ArrayLike, DTypeLike, dtypes, errors, static, struct, typeof
 from ._boundary import ZERO, resolve
 from ._fields import GridOperator
 from ._grid import Grid, evaluated, real_dtype

@@ -12,12 +12,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.jit import jit
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.struct import static, struct
-from .._core.types import typeof
-from .._core.typing import ArrayLike, DTypeLike
+from .._control import jit
+from .._core import Array, ArrayLike, DTypeLike, dtypes, errors, static, struct, typeof
 from ._along import along, sparse_along, spread, times_axis
 from ._boundary import ZERO, complex_if, real_only, resolve
 from ._fields import GridOperator, axes_of, check_order

@@ -8,11 +8,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.jit import jit
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.types import typeof
-from .._core.typing import ArrayLike
+from .._control import jit
+from .._core import Array, ArrayLike, dtypes, errors, typeof
 from ._along import by_axes
 from ._boundary import ZERO
 from ._direct import solve_direct

@@ -9,8 +9,8 @@ are loops.)
 from __future__ import annotations
 
 from .. import numpy as xnp
+from .._control import scan
 from .._control.checkpoint import checkpoint
-from .._control.loops import scan
 from .._core import errors, tree
 
 _DEEPEST = 8

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import errors
-from .._core.settings import require
-from .._core.typing import ArrayLike
+from .._core import ArrayLike, errors, require
 from .._solution import Certificate, Status
 from ._estimate import accuracy, functional, left
 from ._fields import GridOperator

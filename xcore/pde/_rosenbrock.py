@@ -12,12 +12,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.jit import eval_shape
-from .._core import errors
-from .._core.struct import static, struct
-from .._core.types import typeof
-from .._transforms.api import jvp
-from .._transforms.map import vmap
+from .._control import eval_shape, jvp, vmap
+from .._core import errors, static, struct, typeof
 from ..linalg import GMRES, FunctionOperator, linear_solve, lu_factor, lu_solve
 from ..sparse import Pattern, Sparse, jacobian, jacobian_pattern
 from ..sparse import solve as sparse_solve

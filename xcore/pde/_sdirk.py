@@ -10,12 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.custom import closure_convert, stop_gradient
-from .._control.implicit import custom_root
-from .._control.loops import scan
-from .._control.while_loop import while_loop
-from .._core.struct import static, struct
-from .._core.types import typeof
+from .._control import closure_convert, custom_root, scan, stop_gradient, while_loop
+from .._core import static, struct, typeof
 from ._rosenbrock import Rosenbrock, rosenbrock_step, shifted
 
 # Newton's method, in units of the tolerance: what it leaves, what is good enough where rounding allows no

@@ -8,10 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.types import Value
-from .._core.typing import ArrayLike
+from .._core import Array, ArrayLike, Value, dtypes, errors
 
 _WHO = "pde.polygon"
 

@@ -8,10 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import dtypes, errors, tree
-from .._core.array import Array
-from .._core.trace import ensure_compile_time_eval
-from .._core.types import Value, typeof
+from .._core import Array, Value, dtypes, ensure_compile_time_eval, errors, tree, typeof
 from .._solution import Status
 from ._diffusion import Diffusion
 from ._direct import solve_direct

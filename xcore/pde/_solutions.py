@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.struct import struct
+from .._core import struct
 from .._solution import Solution, Status
 from ._poisson import UNBALANCED
 

@@ -10,18 +10,10 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.cond import cond
-from .._control.implicit import custom_linear_solve
-from .._control.jit import jit
-from .._core import dtypes, errors, tree
-from .._core.array import Array
-from .._core.settings import require
-from .._core.trace import Tracer
-from .._core.types import typeof
-from .._core.typing import ArrayLike
+from .._control import cond, custom_linear_solve, jit, linear_transpose
+from .._core import Array, ArrayLike, Tracer, dtypes, errors, require, tree, typeof
 from .._iterate import history_of
 from .._solution import Certificate, Status
-from .._transforms.api import linear_transpose
 from ..linalg import BiCGStab, FunctionOperator, linear_solve
 from ..linalg._range import safe_norm
 from ._cycles import Near, Ran, Repeated, by_cycles

@@ -10,10 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.jit import jit
-from .._core import dtypes, tree
-from .._core.types import typeof
-from .._transforms.api import jvp
+from .._control import jit, jvp
+from .._core import dtypes, tree, typeof
 
 _STEPS = 30  # of Arnoldi's method: the outermost eigenvalues to a few percent
 _FARTHEST, _LEAST = 20.0, 0.1  # of |dt λ|: what is looked at, and what counts as a step at all

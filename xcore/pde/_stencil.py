@@ -12,12 +12,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import dtypes, errors, tree
-from .._core.array import Array
-from .._core.struct import static, struct
+from .._core import Array, ArrayLike, DTypeLike, dtypes, errors, static, struct, tree, typeof
 from .._core.trace import ensure_compile_time_eval
-from .._core.types import typeof
-from .._core.typing import ArrayLike, DTypeLike
 from ._boundary import ZERO, face_shape, face_values, resolve
 from ._fields import GridOperator, axes_of
 from ._grid import Grid, real_dtype, takes

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core import dtypes, errors, tree
-from .._core.typing import PyTree
+from .._core import PyTree, dtypes, errors, tree
 
 _WHO = "pde.Store"
 _SUFFIXES = {".npz": "npz", ".h5": "hdf5", ".hdf5": "hdf5", ".zarr": "zarr"}

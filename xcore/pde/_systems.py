@@ -9,12 +9,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.jit import eval_shape, jit
-from .._core import dtypes, errors, tree
-from .._core.array import Array
-from .._core.settings import require
-from .._core.types import typeof
-from .._core.typing import PyTree
+from .._control import eval_shape, jit
+from .._core import Array, PyTree, dtypes, errors, require, tree, typeof
 from .._solution import Status, first_that_holds
 from ..numpy._select import safe_divide
 from ..sparse import Sparse, jacobian, jacobian_pattern

@@ -15,9 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.types import typeof
+from .._core import Array, dtypes, errors, typeof
 from ..numpy._select import cut
 from ._along import along, padded
 from ._boundary import real_only

@@ -13,13 +13,9 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.custom import stop_gradient
-from .._core import dtypes, errors, tree
-from .._core.array import Array
-from .._core.struct import static, struct
+from .._control import stop_gradient
+from .._core import Array, ArrayLike, PyTree, dtypes, errors, static, struct, tree, typeof
 from .._core.trace import ensure_compile_time_eval
-from .._core.types import typeof
-from .._core.typing import ArrayLike, PyTree
 from .._solution import Status
 from ._boundary import as_dtype
 from ._diffusion import Diffusion, diagonal

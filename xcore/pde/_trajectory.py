@@ -11,18 +11,10 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.custom import stop_gradient
-from .._control.jit import eval_shape, jit
-from .._control.loops import scan
+from .._control import eval_shape, jit, scan, stop_gradient, while_loop
 from .._control.saving import Checkpointer, read_metadata
-from .._control.while_loop import while_loop
-from .._core import dtypes, errors, tree
-from .._core.array import Array
-from .._core.settings import require
+from .._core import Array, ArrayLike, PyTree, dtypes, errors, require, static, struct, tree, typeof
 from .._core.source import stack_level
-from .._core.struct import static, struct
-from .._core.types import typeof
-from .._core.typing import ArrayLike, PyTree
 from .._solution import Status
 from ._adaptive import run as run_between
 from ._adaptive import shortest

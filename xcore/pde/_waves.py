@@ -14,11 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.struct import static, struct
-from .._core.types import typeof
-from .._core.typing import ArrayLike, PyTree
+from .._core import Array, ArrayLike, PyTree, dtypes, errors, static, struct, typeof
 from ._grid import Grid
 
 # Weights of (f(x + (k + 1/2) h) - f(x - (k + 1/2) h)) / h in f'(x), by their order. (Fornberg 1988)

@@ -14,9 +14,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import dtypes
-from .._core.program import trace_closed
-from .._core.types import typeof
+from .._core import dtypes, trace_closed, typeof
 from .._ops.families import FLOATS, elementwise
 
 

@@ -11,9 +11,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import dtypes, errors
-from .._core.source import boundary
-from .._core.types import typeof
+from .._core import boundary, dtypes, errors, typeof
 from .._ops.families import FLOATS, ZERO, elementwise
 from ..numpy._promote import astype, check_shape
 from ._elementary import exp, log

@@ -10,11 +10,7 @@ import functools
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import dtypes, errors, nodes
-from .._core.array import Array
-from .._core.source import boundary
-from .._core.trace import Tracer
-from .._core.types import typeof
+from .._core import Array, Tracer, boundary, dtypes, errors, nodes, typeof
 from .._core.typing import ArrayLike, DTypeLike, Key, Shape
 from ..numpy._promote import as_array
 from . import _continuous, _counts, _gamma, _integers, _permute, _scarce, _uniform, _urns, _vectors

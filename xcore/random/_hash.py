@@ -7,10 +7,7 @@ written out where it is lowered: XLA then makes one loop of it that the processo
 from __future__ import annotations
 
 from .. import _ops as ops
-from .._core import dtypes, errors
-from .._core.eval import fused
-from .._core.op import Op
-from .._core.types import ArrayType, typeof
+from .._core import ArrayType, Op, dtypes, errors, fused, typeof
 from .._ops.families import broadcast
 from ..numpy._promote import as_array, broadcast_shapes, broadcast_to
 

@@ -8,10 +8,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.while_loop import while_loop
-from .._core import dtypes, errors
-from .._core.source import boundary
-from .._core.types import typeof
+from .._control import while_loop
+from .._core import boundary, dtypes, errors, typeof
 from ..numpy._promote import as_array, astype, check_shape, one_axis
 from ._continuous import gumbel_regime, sample_gumbel, sample_signs
 from ._elementary import log

@@ -5,12 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors, nodes, structures, tree
-from .._core.array import Array
+from .._core import Array, Tracer, boundary, dtypes, errors, nodes, structures, tree, typeof
 from .._core.eval import is_array_like
-from .._core.source import boundary
-from .._core.trace import Tracer
-from .._core.types import typeof
 from ..numpy._compound import Compound
 from ..numpy._dot import diagonal
 from ..numpy._promote import as_array, check_shape

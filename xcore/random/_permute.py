@@ -9,10 +9,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import dtypes, errors
-from .._core.eval import is_array_like
-from .._core.source import boundary
-from .._core.types import typeof
+from .._core import boundary, dtypes, errors, is_array_like, typeof
 from ..numpy._promote import as_array, astype, check_shape, one_axis
 from ._continuous import gumbel_regime, sample_gumbel
 from ._elementary import log

@@ -13,11 +13,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.loops import fori_loop
-from .._core import dtypes, errors
-from .._core.eval import is_array_like
-from .._core.source import boundary
-from .._core.types import typeof
+from .._control import fori_loop
+from .._core import boundary, dtypes, errors, is_array_like, typeof
 from ..numpy._promote import as_array, astype, check_shape
 from ._joe_kuo import COUNTS, PACKED
 from ._keys import consumed

@@ -14,9 +14,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.while_loop import while_loop
-from .._core import dtypes
-from .._core.types import ArrayType, typeof
+from .._control import while_loop
+from .._core import ArrayType, dtypes, typeof
 from ._source import Source, fit
 from ._streams import halves, joined, like, numbers
 

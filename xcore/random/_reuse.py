@@ -13,8 +13,7 @@ import weakref
 
 import numpy as np
 
-from .._core import config, errors, findings, uses
-from .._core.array import Array
+from .._core import Array, config, errors, findings, uses
 from .._core.source import describe_where, user_frame
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from .. import numpy as xnp
-from .._core import dtypes
-from .._core.source import boundary
+from .._core import boundary, dtypes
 from ..numpy._promote import astype
 from ._counts import sample_poisson
 from ._elementary import exp, log

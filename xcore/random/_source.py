@@ -16,10 +16,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.eval import to_array
-from .._core.types import ArrayType, typeof
+from .._core import Array, ArrayType, dtypes, errors, to_array, typeof
 from ..numpy._promote import as_array, astype, broadcast_shapes, check_shape
 from ._hash import spread
 from ._keys import WORDS, consumed, words_of

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import functools
 
-from .._control.jit import jit
-from .._core.eval import fused
-from .._core.trace import is_evaluating
+from .._control import jit
+from .._core import fused, is_evaluating
 
 
 def staged(f):

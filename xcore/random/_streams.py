@@ -25,8 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _ops as ops
-from .._core import config, dtypes, errors
-from .._core.types import ArrayType, typeof
+from .._core import ArrayType, config, dtypes, errors, typeof
 from ._hash import pick, spread
 from ._philox import philox4x32_op
 from ._threefry import threefry2x32_op

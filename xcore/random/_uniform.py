@@ -8,9 +8,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import dtypes, errors
-from .._core.source import boundary
-from .._core.types import typeof
+from .._core import boundary, dtypes, errors, typeof
 from ..numpy._promote import as_array
 from ._keys import consumed, single_key, words_of
 from ._source import Source, bound, concrete, draw, floating, normal_of, ordered, shape_for

@@ -11,10 +11,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.loops import scan
-from .._core import dtypes
-from .._core.source import boundary
-from .._core.types import typeof
+from .._control import scan
+from .._core import boundary, dtypes, typeof
 from ..numpy._promote import broadcast_shapes
 from ._counts import binomial_log
 from ._elementary import exp, log

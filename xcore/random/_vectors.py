@@ -6,9 +6,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import dtypes, errors
-from .._core.source import boundary
-from .._core.types import typeof
+from .._core import boundary, dtypes, errors, typeof
 from .._ops.matrices import adjoint
 from ..numpy._promote import as_array, astype, broadcast_shapes, check_shape
 from ..numpy._select import safe_divide

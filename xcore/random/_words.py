@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes
-from .._core.types import typeof
+from .._core import dtypes, typeof
 from ._elementary import log
 from ._streams import UINT, like, shifted
 

@@ -18,8 +18,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.jit import jit
-from .._transforms.map import vmap
+from .._control import jit, vmap
 from ._keys import key, split
 from ._uniform import bits_at
 

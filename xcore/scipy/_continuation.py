@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core.array import Array
-from .._core.typing import ArrayLike
+from .._core import Array, ArrayLike
 from ..pde._adaptive import BETWEEN  # noqa: F401
 
 

@@ -9,11 +9,11 @@ import numpy as _np
 
 from .. import linalg as _la
 from .. import numpy as _xnp
-from .._control.custom import stop_gradient as _stop_gradient
+from .._control import stop_gradient as _stop_gradient
+from .._core import Array as _Array
+from .._core import ArrayLike as _ArrayLike
+from .._core import Axis as _Axis
 from .._core import errors as _errors
-from .._core.array import Array as _Array
-from .._core.typing import ArrayLike as _ArrayLike
-from .._core.typing import Axis as _Axis
 from ..linalg._assumed import bandwidths as _bandwidths
 from ..linalg._truth import fail
 from ._spectral import from_triangle

@@ -11,11 +11,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.jit import jit
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.types import typeof
-from .._core.typing import ArrayLike, Axis
+from .._control import jit
+from .._core import Array, ArrayLike, Axis, dtypes, errors, typeof
 from ..numpy import fft
 
 MODES = ("full", "same", "valid")

@@ -10,11 +10,8 @@ import numpy as np
 
 from .. import numpy as xnp
 from .. import random
-from .._core import errors
-from .._core.source import boundary
-from .._core.types import typeof
-from .._core.typing import ArrayLike
-from .._transforms.jacobians import jacfwd
+from .._control import jacfwd
+from .._core import ArrayLike, boundary, errors, typeof
 from ..optimize import curve_fit as _curve_fit
 from ..optimize import differential_evolution as _differential_evolution
 from ..optimize import least_squares as _least_squares

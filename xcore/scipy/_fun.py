@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import eval_shape, grad, hessian, jacfwd, jacrev, jit, jvp
 from .. import numpy as xnp
-from .._core.source import boundary
+from .._core import boundary
 
 
 class ScipyFun:

@@ -15,13 +15,9 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.jit import jit
-from .._core import dtypes, errors
-from .._core.settings import require
+from .._control import jit
+from .._core import ArrayLike, dtypes, errors, is_evaluating, require, typeof
 from .._core.source import boundary, stack_level
-from .._core.trace import is_evaluating
-from .._core.types import typeof
-from .._core.typing import ArrayLike
 from ..pde._adaptive import Vector
 from ..pde._adaptive import run as run_between
 from ..pde._clock import drift, follows_time, too_far

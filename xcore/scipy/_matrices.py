@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import errors
-from .._core.array import Array
-from .._core.typing import ArrayLike, DTypeLike
+from .._core import Array, ArrayLike, DTypeLike, errors
 
 
 def _line(x):

@@ -10,10 +10,10 @@ import numpy as _np
 
 from .. import linalg as _la
 from .. import numpy as _xnp
+from .._control import vmap as _vmap
+from .._core import Array as _Array
+from .._core import ArrayLike as _ArrayLike
 from .._core import errors as _errors
-from .._core.array import Array as _Array
-from .._core.typing import ArrayLike as _ArrayLike
-from .._transforms.map import vmap as _vmap
 from ..numpy.linalg import norm
 
 

@@ -8,12 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import errors, tree
-from .._core.array import Array
-from .._core.source import boundary
-from .._core.typing import ArrayLike
-from .._transforms.api import grad, jvp
-from .._transforms.jacobians import hessian
+from .._control import grad, hessian, jvp
+from .._core import Array, ArrayLike, boundary, errors, tree
 from ..optimize import Result
 from ..optimize import minimize as _minimize
 from ..optimize._given import INSTEAD

@@ -4,8 +4,8 @@ import functools as _functools
 import importlib as _importlib
 
 from .. import numpy as _xnp
+from .._core import boundary as _boundary
 from .._core import package as _package
-from .._core.source import boundary as _boundary
 
 
 def guide(module: str, absent: dict[str, str] | None = None, borrowed: str = "", modules=()):

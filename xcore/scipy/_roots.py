@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import errors
-from .._core.array import Array
+from .._core import Array, errors, typeof
 from .._core.source import boundary, stack_level
-from .._core.types import typeof
 from ..optimize import fixed_point as _fixed_point
 from ..optimize import root as _root
 from ..optimize import root_scalar as _root_scalar

@@ -9,11 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.jit import jit
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.types import typeof
-from .._core.typing import ArrayLike, DTypeLike
+from .._control import jit
+from .._core import Array, ArrayLike, DTypeLike, dtypes, errors, typeof
 from ..numpy import fft
 from ._filters import check
 from ._filters import detrend as without_trend

@@ -11,9 +11,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import linalg as la
 from .. import numpy as xnp
-from .._core import errors
-from .._core.array import Array
-from .._core.typing import ArrayLike
+from .._core import Array, ArrayLike, errors
 
 
 def from_triangle(a, lower):

@@ -7,10 +7,10 @@ from collections.abc import Sequence as _Sequence
 from typing import Any as _Any
 
 from .. import numpy as _xnp
+from .._core import Array as _Array
+from .._core import boundary as _boundary
 from .._core import errors as _errors
-from .._core.array import Array as _Array
-from .._core.source import boundary as _boundary
-from .._core.types import typeof as _typeof
+from .._core import typeof as _typeof
 from .._core.typing import ArrayLike as _ArrayLike
 from ..experimental.ode import odeint as _odeint
 from ..pde._time import check_order as _check_order

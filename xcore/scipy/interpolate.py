@@ -10,11 +10,11 @@ from typing import Any as _Any
 import numpy as _np
 
 from .. import numpy as _xnp
+from .._core import Array as _Array
 from .._core import dtypes as _dtypes
 from .._core import errors as _errors
-from .._core.array import Array as _Array
+from .._core import typeof as _typeof
 from .._core.trace import Tracer as _Tracer
-from .._core.types import typeof as _typeof
 from .._core.typing import ArrayLike as _ArrayLike
 from ._names import guide as _guide
 

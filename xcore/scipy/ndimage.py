@@ -9,10 +9,10 @@ from collections.abc import Sequence as _Sequence
 import numpy as _np
 
 from .. import numpy as _xnp
+from .._core import Array as _Array
 from .._core import dtypes as _dtypes
 from .._core import errors as _errors
-from .._core.array import Array as _Array
-from .._core.types import typeof as _typeof
+from .._core import typeof as _typeof
 from .._core.typing import ArrayLike as _ArrayLike
 from ._names import guide as _guide
 

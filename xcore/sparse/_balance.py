@@ -13,11 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.callback import pure_callback
-from .._control.custom import stop_gradient
+from .._control import pure_callback, stop_gradient
 from .._control.jit import ShapeDtypeStruct
-from .._core import dtypes
-from .._core.array import Array
+from .._core import Array, dtypes
 from .._solution import Certificate, Status
 from ..linalg._range import subnormals
 from ._matrix import over_batches

@@ -9,11 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.jit import jit
-from .._core import errors
-from .._core.array import Array
-from .._core.struct import static, struct
-from .._core.typing import DTypeLike
+from .._control import jit
+from .._core import Array, DTypeLike, errors, static, struct
 from ..linalg import LinearOperator
 from ._elements import by_elements, is_matrix, is_number
 from ._making import coo_array

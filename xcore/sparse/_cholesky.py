@@ -13,13 +13,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.custom import custom_jvp, stop_gradient
-from .._control.implicit import custom_linear_solve
-from .._control.jit import jit
-from .._core import dtypes, errors, tree
-from .._core.array import Array
-from .._core.struct import struct
-from .._core.typing import ArrayLike
+from .._control import custom_jvp, custom_linear_solve, jit, stop_gradient
+from .._core import Array, ArrayLike, dtypes, errors, struct, tree
 from .._solution import Solution, Status, first_that_holds
 from ..linalg import LinearOperator
 from ..linalg._arguments import epsilon, on_cpu

@@ -16,14 +16,10 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
+from .._control import custom_vmap, vmap
 from .._control.call import in_one_kernel
-from .._control.custom_lanes import custom_vmap
-from .._core import config
-from .._core.array import Array
-from .._core.op import Op
-from .._core.program import trace_closed
+from .._core import Array, Op, config, trace_closed
 from .._ops.families import broadcast
-from .._transforms.map import vmap
 from ..linalg._arguments import loop
 from ..linalg._lanes import _cut, _from, _put_at, chunk_width, in_chunks
 from ._columns import _TOGETHER, Columns, columns_of, table

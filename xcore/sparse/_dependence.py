@@ -13,13 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._control import vjp
 from .._control.scan import Scan
-from .._core import dtypes, errors
-from .._core.program import Literal, Program
+from .._core import ArrayType, Literal, Program, dtypes, errors
 from .._core.source import describe_where
-from .._core.types import ArrayType
 from .._ops.families import ELEMENTWISE
-from .._transforms.api import vjp
 
 _MOST_ELEMENTS = 1 << 27  # of a pattern that an unknown operation makes
 _MOST_TAPS = 512  # of a convolution

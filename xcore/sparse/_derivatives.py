@@ -9,16 +9,10 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.jit import eval_shape
-from .._core import dtypes, errors
-from .._core.array import Array
+from .._control import eval_shape, grad, jvp, vjp, vmap
+from .._core import Array, ArrayLike, DTypeLike, Program, dtypes, errors, trace_program, typeof
 from .._core.exceptions import ForwardModeError
-from .._core.program import Program, trace_program
 from .._core.trace import ensure_compile_time_eval
-from .._core.types import typeof
-from .._core.typing import ArrayLike, DTypeLike
-from .._transforms.api import grad, jvp, vjp
-from .._transforms.map import vmap
 from ..linalg import LinearOperator
 from . import _colouring as colouring
 from ._dependence import dependence

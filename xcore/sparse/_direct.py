@@ -16,15 +16,9 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.callback import pure_callback
-from .._control.custom import stop_gradient
-from .._control.implicit import custom_linear_solve
+from .._control import custom_linear_solve, pure_callback, stop_gradient
 from .._control.jit import ShapeDtypeStruct, jit
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.struct import static, struct
-from .._core.trace import Tracer
-from .._core.typing import ArrayLike
+from .._core import Array, ArrayLike, Tracer, dtypes, errors, static, struct
 from .._solution import Solution, Status, first_that_holds
 from ..linalg import LinearOperator
 from ..linalg._arguments import epsilon

@@ -16,8 +16,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import errors
-from .._core.array import Array
+from .._core import Array, errors
 from ._dissection import boundaries, dissected
 from ._pattern import Pattern
 from ._products import _gathered

@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.typing import DTypeLike
+from .._core import Array, DTypeLike, dtypes, errors
 from ._making import coo_array, diags_array, from_scipy
 from ._matrix import Sparse
 

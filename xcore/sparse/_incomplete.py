@@ -11,11 +11,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.custom import stop_gradient
-from .._control.jit import jit
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.struct import static, struct
+from .._control import jit, stop_gradient
+from .._core import Array, dtypes, errors, static, struct
 from ..linalg import LinearOperator
 from ._making import coo_array
 from ._matrix import Sparse, matmul

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import errors
-from .._core.array import Array
+from .._core import Array, errors
 from ._pattern import Pattern, by_place, pointers_of
 from ._products import pick
 

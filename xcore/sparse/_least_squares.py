@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from .._core.array import Array
-from .._core.settings import require
-from .._core.typing import ArrayLike
+from .._core import Array, ArrayLike, require
 from .._solution import Solution
 from ..linalg._arguments import one_of
 from ._direct import _solved

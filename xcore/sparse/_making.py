@@ -10,9 +10,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .. import random
-from .._core import dtypes, errors
-from .._core.trace import Tracer
-from .._core.typing import ArrayLike, DTypeLike, Key
+from .._core import ArrayLike, DTypeLike, Key, Tracer, dtypes, errors
 from ._matrix import Sparse, over_batches
 from ._named import check_format
 from ._pattern import (

@@ -10,14 +10,9 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.jit import jit
-from .._core import errors
-from .._core.array import Array
+from .._control import jit, vmap
+from .._core import Array, DTypeLike, errors, static, struct, typeof
 from .._core.notebook import shown
-from .._core.struct import static, struct
-from .._core.types import typeof
-from .._core.typing import DTypeLike
-from .._transforms.map import vmap
 from ..linalg import LinearOperator
 from ._indexing import At, item, repeated
 from ._named import Named

@@ -16,14 +16,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.custom import stop_gradient
-from .._control.jit import jit
-from .._control.loops import fori_loop
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.settings import require
-from .._core.struct import static, struct
-from .._core.typing import ArrayLike
+from .._control import fori_loop, jit, stop_gradient
+from .._core import Array, ArrayLike, dtypes, errors, require, static, struct
 from .._solution import Solution
 from ..linalg import CG, GMRES, LinearOperator, linear_solve
 from ..linalg._cg import cg_begin, cg_step

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import errors
-from .._core.array import Array
-from .._core.typing import DTypeLike
+from .._core import Array, DTypeLike, errors
 
 FORMATS = ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")
 

@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import errors
-from .._core.array import Array
+from .._core import Array, errors
 from ..linalg._equations import signs
 from ._fronts import (
     Depth,

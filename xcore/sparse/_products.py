@@ -17,15 +17,10 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
+from .._control import jit, linear_call, vmap
 from .._control.custom import SymbolicZero, custom_jvp
-from .._control.jit import jit
-from .._control.linear_call import linear_call
-from .._core import config
-from .._core.array import Array
-from .._core.op import Linear, Op
-from .._core.program import trace_closed
+from .._core import Array, Linear, Op, config, trace_closed
 from .._cpu.sparse import BY_SCIPY
-from .._transforms.map import vmap
 from ..linalg._arguments import on_cpu
 from ._pattern import Bucket, Pattern, inverse_of
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.loops import fori_loop
-from .._core.array import Array
+from .._control import fori_loop
+from .._core import Array
 from ._products import _gathered
 
 ZERO, ONE, MINUS, FIRST = range(4)  # numbers of constants, and of the first given value

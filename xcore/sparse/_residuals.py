@@ -17,10 +17,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.custom import stop_gradient
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.typing import ArrayLike
+from .._control import stop_gradient
+from .._core import Array, ArrayLike, dtypes, errors
 from .._solution import Certificate, Status
 from ..linalg._arguments import epsilon
 from ..linalg._digits import digits_of, relative

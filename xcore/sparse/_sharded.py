@@ -18,19 +18,13 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
+from .._control import jit, stop_gradient
 from .._control.collectives import all_to_all
-from .._control.custom import stop_gradient
-from .._control.jit import jit
 from .._control.mapped import shard_map
-from .._core import errors, tree
-from .._core.array import Array
+from .._core import Array, ArrayLike, NamedSharding, errors, static, struct, tree, typeof
 from .._core.devices import device_put
 from .._core.mesh import Mesh, PartitionSpec
-from .._core.sharding import NamedSharding
-from .._core.struct import static, struct
 from .._core.trace import ensure_compile_time_eval
-from .._core.types import typeof
-from .._core.typing import ArrayLike
 from ..linalg import LinearOperator
 from ._making import coo_array
 from ._matrix import Sparse, _in_one_dtype

@@ -12,18 +12,10 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.cond import cond
-from .._control.custom import stop_gradient
-from .._control.implicit import custom_root
-from .._control.while_loop import while_loop
-from .._core import dtypes, errors, tree
-from .._core.array import Array
-from .._core.struct import static, struct
-from .._core.types import typeof
-from .._core.typing import ArrayLike
+from .._control import cond, custom_root, stop_gradient, vmap, while_loop
+from .._core import Array, ArrayLike, dtypes, errors, static, struct, tree, typeof
 from .._iterate import iterate
 from .._solution import Certificate, Solution, Status, first_that_holds
-from .._transforms.map import vmap
 from ..linalg import GMRES, FunctionOperator, LinearOperator, Matrix, as_operator
 from ..linalg import solve as solve_dense
 from ..linalg._arguments import epsilon, one_of

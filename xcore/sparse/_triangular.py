@@ -7,13 +7,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.custom import stop_gradient
-from .._control.implicit import custom_linear_solve
-from .._control.jit import jit
-from .._core import dtypes, errors
-from .._core.array import Array
-from .._core.typing import ArrayLike
-from .._transforms.map import vmap
+from .._control import custom_linear_solve, jit, stop_gradient, vmap
+from .._core import Array, ArrayLike, dtypes, errors
 from ..linalg._elimination import first_zero
 from ..linalg._truth import fail
 from ._making import coo_array

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _ops as ops
-from .._core import errors
-from .._core.eval import fused
+from .._core import errors, fused
 from . import _bessel_kernels as kernels
 from ._public import apply, compute
 

@@ -12,8 +12,7 @@ import math
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes
-from .._core.types import ArrayType, typeof
+from .._core import ArrayType, dtypes, typeof
 from ..numpy._promote import astype
 
 

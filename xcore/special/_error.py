@@ -6,8 +6,7 @@ import math
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core.eval import fused
-from .._core.types import typeof
+from .._core import fused, typeof
 from ..numpy._promote import as_arrays, astype
 from . import _error_kernels as kernels
 from . import _series_kernels as series

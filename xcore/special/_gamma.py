@@ -8,9 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import dtypes, errors
-from .._core.eval import fused
-from .._core.types import typeof
+from .._core import dtypes, errors, fused, typeof
 from ..numpy._promote import as_array
 from . import _gamma_kernels as kernels
 from . import _incomplete_kernels as incomplete

@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 
 from .. import _ops as ops
-from .._core import dtypes
-from .._core.types import typeof
+from .._core import dtypes, typeof
 from ._elementary import (
     cos_pi,
     exp_sum,

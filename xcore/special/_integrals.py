@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._core import dtypes, errors
-from .._core.eval import fused
-from .._core.types import typeof
+from .._core import dtypes, errors, fused, typeof
 from ..numpy._promote import as_array, as_arrays, astype
 from . import _integral_kernels as kernels
 from ._public import apply, complex_array

@@ -13,10 +13,8 @@ import functools
 import math
 
 from .. import _ops as ops
-from .._control.while_loop import while_loop
-from .._core import config, dtypes
-from .._core.program import trace_closed, trace_program
-from .._core.types import ArrayType, typeof
+from .._control import while_loop
+from .._core import ArrayType, config, dtypes, trace_closed, trace_program, typeof
 from .._ops.families import ZERO, elementwise, ones, zeros
 from .._transforms.jvp import jvp_flat
 from ..numpy._promote import astype

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from .._core import dtypes
-from .._core.eval import fused
-from .._core.types import typeof
+from .._core import dtypes, fused, typeof
 from ..numpy._promote import as_inexact
 from . import _log_kernels as kernels
 from ._public import apply

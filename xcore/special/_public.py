@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from .. import _ops as ops
-from .._core import dtypes
-from .._core.types import Value, typeof
+from .._core import Value, dtypes, typeof
 from ..numpy._elementwise import keeping_weakness
 from ..numpy._promote import as_array, as_arrays, astype
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import errors
-from .._core.eval import fused
+from .._core import errors, fused
 from ..numpy._promote import as_arrays
 from . import _series_kernels as kernels
 from ._public import apply, at_least_float32

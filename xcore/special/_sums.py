@@ -10,10 +10,8 @@ import math
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.custom import custom_jvp
-from .._core import dtypes
-from .._core.eval import fused
-from .._core.types import typeof
+from .._control import custom_jvp
+from .._core import dtypes, fused, typeof
 from ..numpy._promote import as_inexact, astype
 
 

@@ -7,7 +7,7 @@ import math
 
 from .. import numpy as xnp
 from .. import special
-from .._core.types import typeof
+from .._core import typeof
 from ..numpy._promote import astype
 from ._family import Family, Formulas
 from ._tails import (

@@ -15,11 +15,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control.while_loop import while_loop
-from .._core import dtypes
-from .._core.eval import fused
-from .._core.source import boundary
-from .._core.types import typeof
+from .._control import while_loop
+from .._core import boundary, dtypes, fused, typeof
 from ..numpy._promote import as_array, as_arrays, astype
 
 CONTINUOUS = ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")

@@ -8,10 +8,7 @@ from collections.abc import Callable
 from .. import _ops as ops
 from .. import numpy as xnp
 from .. import random, special
-from .._core import errors, nodes
-from .._core.array import Array
-from .._core.types import typeof
-from .._core.typing import ArrayLike, Key, Shape
+from .._core import Array, ArrayLike, Key, Shape, errors, nodes, typeof
 from ..numpy._promote import as_inexact, astype
 from ._vectors import whitened
 

@@ -9,9 +9,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import errors
-from .._core.eval import fused
-from .._core.types import typeof
+from .._core import errors, fused, typeof
 from ..numpy._promote import as_array, as_inexact, one_axis
 
 _WAYS = ("average", "min", "max", "dense", "ordinal")

@@ -10,9 +10,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .. import special
-from .._core import dtypes, errors
-from .._core.eval import fused
-from .._core.types import typeof
+from .._core import dtypes, errors, fused, typeof
 from ..numpy._promote import as_array, astype, broadcast_shapes
 from ..numpy._promote import as_arrays as promoted
 

@@ -3,8 +3,8 @@
 from typing import Any as _Any
 
 from ... import random as _random
-from ..._core.source import boundary as _boundary
-from ..._core.typing import DTypeLike as _DType
+from ..._core import DTypeLike as _DType
+from ..._core import boundary as _boundary
 from ...sparse import Sparse as _Sparse
 from ...sparse import (
     block_array,

@@ -13,12 +13,8 @@ import numpy as np
 
 from ... import numpy as xnp
 from ... import random
-from ..._control.custom import stop_gradient
-from ..._core import dtypes, errors, tree
-from ..._core.array import Array
-from ..._core.source import boundary
-from ..._core.typing import ArrayLike, PyTree, Shape
-from ..._transforms.map import vmap
+from ..._control import stop_gradient, vmap
+from ..._core import Array, ArrayLike, PyTree, Shape, boundary, dtypes, errors, tree
 from ...linalg import (
     CG,
     GMRES,

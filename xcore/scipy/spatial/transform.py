@@ -12,13 +12,13 @@ import numpy as np
 
 from ... import numpy as _xnp
 from ... import random as _random
+from ..._core import Array as _Array
+from ..._core import Index as _Index
+from ..._core import Key as _Key
 from ..._core import errors as _errors
-from ..._core.array import Array as _Array
 from ..._core.struct import struct as _struct
 from ..._core.types import typeof as _typeof
 from ..._core.typing import ArrayLike as _ArrayLike
-from ..._core.typing import Index as _Index
-from ..._core.typing import Key as _Key
 from .._names import guide as _guide
 
 __all__ = ["Rotation", "Slerp"]
