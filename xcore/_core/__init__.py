@@ -3,6 +3,8 @@
 What few need stays in the file of its subject, which ARCHITECTURE names.
 """
 
+# pyright: reportUnusedImport=false
+
 # fmt: off
 from .array import Array
 from .eval import from_numpy, fused, is_array_like, to_array, to_value
