@@ -47,6 +47,11 @@ INSIDE = {
     "xcore.lax.linalg": "a face of xcore.linalg, which few users of xcore.lax need",
     "jaxlib.gpu_solver": "only with the CUDA plugin",
     "jaxlib._profiler": "only with the CUDA plugin",
+    "concurrent.futures": "2 ms of every start, for threads that large arrays need",
+    "difflib": "1 ms of every start, for the words of errors",
+    "glob": "of machines with a TPU",
+    "socket": "2 ms of every start, for programs of several processes",
+    "xcore._backend.presence": "of programs of several processes",
 }
 
 

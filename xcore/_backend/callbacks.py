@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _KEPT = 64  # exceptions; a failed result may be read, and then fail, any number of times
 _raised: OrderedDict[int, tuple[str | None, BaseException]] = OrderedDict()
 _numbers = itertools.count(1)
-_NUMBER = re.compile(r"callback failure number (\d+) of xcore")
+_NUMBER = r"callback failure number (\d+) of xcore"
 
 
 class _Failure(Exception):
@@ -36,7 +36,7 @@ def _noted(name: str | None, error: BaseException) -> _Failure:
 
 def raised(text: str) -> tuple[str | None, BaseException] | None:
     """The callback's name and its exception, if a failure of the runtime comes from a callback."""
-    found = _NUMBER.search(text)
+    found = re.search(_NUMBER, text)
     return _raised.get(int(found[1])) if found else None
 
 

@@ -501,14 +501,14 @@ def _check_given_once(buffers: Sequence[Buffer], donors: Sequence[int]) -> None:
         raise RuntimeFailure(f"INVALID_ARGUMENT: {DONATED_TWICE[0]} a buffer twice.")
 
 
-_COLLECTIVES = re.compile(
+_COLLECTIVES = (
     r" (all-reduce|all-gather|all-to-all|collective-permute|collective-broadcast|reduce-scatter)"
 )
 
 
 def _communicates(loaded: LoadedExecutable) -> bool:
     """Whether the devices of a program wait for each other."""
-    return any(_COLLECTIVES.search(m.to_string()) for m in loaded.hlo_modules())
+    return any(re.search(_COLLECTIVES, m.to_string()) for m in loaded.hlo_modules())
 
 
 _running: set[Token] = set()  # tokens of programs with effects, of all threads
@@ -541,12 +541,14 @@ def is_here(device: Device) -> bool:
 # What the compiler says where LLVM calls a conversion that XLA does not bring: of 16-bit floats, on an
 # x86 without the instructions F16C. (8-bit floats are converted by way of them.)
 _WITHOUT_CODE = ("Failed to materialize symbols", "Symbols not found")
-_HALF = re.compile(r"(?<!b)f16|f[468]E")
+_HALF = r"(?<!b)f16|f[468]E"
 
 
 def lacks_half_floats(error: Exception, module: object) -> bool:
     """Whether a module does not compile because this processor has no conversions of float16."""
-    return any(words in str(error) for words in _WITHOUT_CODE) and bool(_HALF.search(str(module)))
+    return any(words in str(error) for words in _WITHOUT_CODE) and bool(
+        re.search(_HALF, str(module))
+    )
 
 
 def output_shardings(loaded: LoadedExecutable, count: int) -> list[OpSharding]:

@@ -16,7 +16,6 @@ import atexit
 import ctypes
 import os
 import re
-import socket
 import sys
 import threading
 import time
@@ -26,13 +25,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 if TYPE_CHECKING:
     from . import surface as _jax
     from . import surface as xla
+    from .presence import Presence
     from .surface import DistributedRuntimeClient, DistributedRuntimeService
 else:
     from jaxlib import _jax
     from jaxlib import xla_client as xla
 
 from . import exchanges
-from .presence import Guest, Host, Presence, Relay
 
 T = TypeVar("T")
 Environment = Mapping[str, str]
@@ -171,6 +170,8 @@ class Cluster:
 
     def _others_are_here(self) -> bool:
         # who has said goodbye may still be talking to the service, and would be aborted without it
+        from .presence import Host
+
         return isinstance(self._presence, Host) and self._presence.is_connected()
 
     def _end_service(self, service: DistributedRuntimeService, orderly: bool) -> None:
@@ -316,6 +317,8 @@ def connect(
             # Else a death elsewhere aborts this process from within, without an exception.
             recoverable=True,
         )
+    from .presence import Relay  # here, with its sockets: few programs have several processes
+
     relay = None if service is not None else Relay(*_split(place.coordinator_address))
     client = _jax.get_distributed_runtime_client(
         place.coordinator_address if relay is None else relay.address,
@@ -345,6 +348,8 @@ def _presence(
     client: DistributedRuntimeClient, place: Seat, timeout: float, patience: int
 ) -> Presence | None:
     """The connection by which this process and process 0 know that the other is there."""
+    from .presence import Guest, Host
+
     if place.num_processes == 1:
         return None
     if place.process_id == 0:
@@ -378,6 +383,8 @@ def _meet(client: DistributedRuntimeClient, place: Seat, timeout: int) -> None:
 
 def _check_port(port: int) -> None:
     """Raise if another program listens there: the service would abort this process."""
+    import socket
+
     with socket.socket(socket.AF_INET) as s:
         s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)  # as the service does
@@ -466,6 +473,8 @@ def _kubernetes_coordinator(env: Environment) -> str | None:
     host, index = env.get("HOSTNAME", ""), env["JOB_COMPLETION_INDEX"]
     if not host.endswith(f"-{index}"):
         return None
+    import socket
+
     _, dot, domain = socket.getfqdn(host).partition(".")
     return f"{host.removesuffix(index)}0{dot}{domain}:{_PORTS[0]}"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -40,6 +39,8 @@ def library() -> str | None:
 
 def is_here() -> bool:
     """Whether libtpu is installed and the machine has devices that may be TPUs."""
+    import glob
+
     return bool(library() and (glob.glob("/dev/accel*") or glob.glob("/dev/vfio/[0-9]*")))
 
 

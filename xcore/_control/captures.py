@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import dis
 import functools
-import hashlib
 import types
 
 import numpy as np
 
+from .._backend.cache import blake2b
 from .._core import Array, findings
 from .._core.source import user_frame
 
@@ -139,7 +139,7 @@ def _print(x, left: list):
         return type(x), repr(x)
     if isinstance(x, np.ndarray) and x.dtype != object:
         part = x if x.nbytes <= _WHOLE else x.reshape(-1)[:: max(1, x.size // 4096)]
-        return x.shape, str(x.dtype), hashlib.blake2b(part.tobytes(), digest_size=8).digest()
+        return x.shape, str(x.dtype), blake2b(part.tobytes(), digest_size=8).digest()
     if type(x) is Array:
         return "array", id(x)
     if left[0] < 0:

@@ -7,12 +7,12 @@ check hands on its number and the arrays that its message shows.
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 import numpy as np
 
 from .. import _ops as ops
+from .._backend.cache import blake2b
 from .._backend.callbacks import wrap_callback
 from .._core import Array, ArrayLike, Op, config, dtypes, errors, findings, nodes, tree
 from .._core.eval import is_array_like, to_array, to_value
@@ -67,7 +67,7 @@ _sites: dict[int, Site] = {}
 def _number(site: Site) -> int:
     """The number of a site with this content. It is positive and fits in int32."""
     key = site.key()
-    number = int.from_bytes(hashlib.blake2b(key.encode(), digest_size=4).digest()) >> 1 or 1
+    number = int.from_bytes(blake2b(key.encode(), digest_size=4).digest()) >> 1 or 1
     while number in _sites and _sites[number].key() != key:
         number = number % (2**31 - 1) + 1
     _sites.setdefault(number, site)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import sys
 import threading
@@ -243,7 +242,7 @@ def _loaded(
 
 
 def _disk_name(p: Program, devices: Devices, donors: Donors, layout: Layout | None) -> str:
-    digest = hashlib.sha256(p.fingerprint.encode())
+    digest = disk.blake2b(p.fingerprint.encode(), digest_size=32)
     digest.update(disk.environment_key(devices[0]))
     flags = compiler_flags(p, devices)
     digest.update(repr(([d.id for d in devices], donors, flags, config.settings().plain)).encode())

@@ -13,6 +13,7 @@ import ast
 import dis
 import functools
 import linecache
+import re
 import sys
 import warnings
 import weakref
@@ -325,7 +326,7 @@ def _guards(node: Any, name: str, line: int) -> bool:
 
 
 @functools.lru_cache(512)
-def is_spelled(where: Any, pattern: Any, here: Any) -> bool:
+def is_spelled(where: Any, pattern: str, here: str) -> bool:
     """Whether a pattern is in the statement at a place, or where names in it are given their values.
 
     ``here``: a pattern that counts in the statement itself.
@@ -349,8 +350,8 @@ def is_spelled(where: Any, pattern: Any, here: Any) -> bool:
         if isinstance(n, ast.Assign) and names & {t.id for t in n.targets if isinstance(t, ast.Name)}
     ]  # fmt: skip
     statement = ast.unparse(around[-1])
-    return bool(here.search(statement)) or any(
-        pattern.search(text) for text in [statement, *map(ast.unparse, values)]
+    return bool(re.search(here, statement)) or any(
+        re.search(pattern, text) for text in [statement, *map(ast.unparse, values)]
     )
 
 

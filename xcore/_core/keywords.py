@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
@@ -60,6 +59,8 @@ def by_our_names(
 
 
 def _instead(name: str, known: list[str]) -> str:
+    import difflib  # here, as it is slow to load
+
     rows = [(what, names.split()) for what, names in _ROWS if name in names.split()]
     meant = [(what, n) for what, row in rows if (n := next((n for n in row if n in known), None))]
     if meant:

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import difflib
 import dis
 import importlib
 import sys
@@ -201,6 +200,8 @@ def has(package: str, name: str) -> bool:
 
 def similar(module: str, name: str) -> str:
     """Names of the module that are spelt nearly so."""
+    import difflib  # here, as it is slow to load
+
     names = {n.lower(): n for n in dir(sys.modules[module])}
     near = difflib.get_close_matches(name.lower(), names, 3, 0.75)
     return f"There is {', '.join(names[n] for n in near)}." if near else ""

@@ -7,7 +7,6 @@ captured from outside become inputs, not constants, so programs stay small and c
 from __future__ import annotations
 
 import gc
-import hashlib
 import inspect
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from types import CellType
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, final
 
 import numpy as np
 
+from .._backend.cache import blake2b
 from . import config, dtypes, errors
 from .notebook import shown
 from .op import Op
@@ -265,7 +265,7 @@ def _fingerprint(p: Program) -> str:
     if p.options:
         lines.append(canonical(p.options))
     text = "\n".join(lines)
-    digest = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+    digest = blake2b(text.encode(), digest_size=16).hexdigest()
     return digest + ("!" if "!" in text else "")
 
 

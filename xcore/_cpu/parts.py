@@ -9,7 +9,6 @@ waits for a thread that a caller holds.
 from __future__ import annotations
 
 import functools
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -79,6 +78,8 @@ def _stored(rows: str, operands: str, blob: bytes) -> PartsCall:
 
 @functools.cache
 def _threads():
+    from concurrent.futures import ThreadPoolExecutor
+
     return ThreadPoolExecutor(cores() - 1, thread_name_prefix="xcore-parts")
 
 

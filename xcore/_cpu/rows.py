@@ -12,7 +12,6 @@ from __future__ import annotations
 import functools
 import importlib
 import os
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -236,6 +235,8 @@ def in_halves(work, count: int) -> None:
 @functools.cache
 def _helper():
     """The thread that works beside the one that runs a kernel."""
+    from concurrent.futures import ThreadPoolExecutor
+
     return ThreadPoolExecutor(1, thread_name_prefix="xcore-kernel")
 
 

@@ -14,13 +14,13 @@ from ._shape import expand_dims, reshape
 
 _NAME = r"[A-Za-z_]\w*|\d+"
 _CORE = rf"\((?:(?:{_NAME})(?:,(?:{_NAME}))*)?\)"
-_SIGNATURE = re.compile(rf"{_CORE}(?:,{_CORE})*->{_CORE}(?:,{_CORE})*$")
+_SIGNATURE = rf"{_CORE}(?:,{_CORE})*->{_CORE}(?:,{_CORE})*$"
 
 
 def _parsed_signature(signature: str):
     """The core dimensions of each argument and each result."""
     text = signature.replace(" ", "")
-    if not _SIGNATURE.match(text):
+    if not re.match(_SIGNATURE, text):
         raise errors.bad_argument(
             "numpy.vectorize", "signature", signature, "of a form such as '(m,n),(n)->(m)'"
         )

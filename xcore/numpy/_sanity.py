@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 
 import numpy as np
 
@@ -113,10 +112,11 @@ def check_digits(who: str, a, total, axes, count=None) -> None:
 # Columns beside rows
 
 # In the line, or where its names are given their values; what only has one column there, in the line alone.
-_DELIBERATE = re.compile(
-    r"\bNone\b|newaxis|expand_dims|keepdims|atleast_|outer|meshgrid|ogrid|mgrid|\bix_\b|broadcast|swapaxes|\[:, *\d+:"
+_DELIBERATE = (
+    r"\bNone\b|newaxis|expand_dims|keepdims|atleast_|outer|meshgrid|ogrid|mgrid|\bix_\b"
+    r"|broadcast|swapaxes|\[:, *\d+:"
 )
-_COLUMN = re.compile(r"reshape|column")
+_COLUMN = r"reshape|column"
 _BETWEEN = tuple(
     f"xcore.numpy.{m}"
     for m in ("_sanity", "_promote", "_apply", "_elementwise", "_operators", "_select")
