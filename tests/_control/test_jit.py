@@ -305,6 +305,21 @@ def test_import_leaves_the_disk_and_mlir_alone(tmp_path):
 # Errors
 
 
+def test_what_fails_while_it_is_lowered_ends_as_errors_do():
+    """A module that was left open ended the process with a signal as it exited."""
+    code = """
+import xcore as xc, xcore.numpy as xnp
+from xcore._core import lower
+lower.waiting = None
+xc.jit(lambda x: xnp.sin(x) * 2)(xnp.ones(3))
+"""
+    environment = dict(os.environ, XCORE_CACHE="0")
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment
+    )
+    assert done.returncode == 1 and "NoneType" in done.stderr, done.stderr
+
+
 def _leaked():
     kept = []
     xc.jit(lambda x: kept.append(x * 2) or x)(1.0)

@@ -60,6 +60,21 @@ def test_cond_runs_one_branch():
     assert float(xc.jit(f)(True)) == 1.0 and seen
 
 
+def test_batched_cond_hands_on_what_all_branches_hand_on():
+    """A value that no branch changes is no other one for a batch element because the predicate is."""
+
+    def f(i, shared, own):
+        return lax.cond(i > 1, lambda a, b: (a, b, b), lambda a, b: (a, b + 1, b), shared, own)
+
+    i, own = xnp.arange(4), xnp.arange(4.0)
+    for mapped in (xc.vmap(f, (0, None, 0), (None, 0, 0)), xc.vmap(f, (0, None, 0))):
+        shared, changed, same = mapped(i, 7.0, own)
+        assert (shared == 7).all() and same.tolist() == own.tolist()
+        assert changed.tolist() == [1, 2, 2, 3]
+    with pytest.raises(ValueError, match="differs between batch elements"):
+        xc.vmap(f, (0, None, 0), (None, None, 0))(i, 7.0, own)
+
+
 def test_cond_residuals_of_different_branches():
     f = lambda w, x: lax.cond(
         x.sum() > 0, lambda: xnp.tanh(w @ x).sum(), lambda: (xnp.exp(w).sum() * x).sum()

@@ -117,6 +117,19 @@ def test_settings_of_the_runtime(tmp_path, monkeypatch):
         xc.config.update("jax_num_cpu_devices", 77)
 
 
+def test_settings_of_the_runtime_are_read(monkeypatch):
+    for variable in ("XCORE_CACHE_DIR", "XCORE_CACHE"):
+        monkeypatch.delenv(variable, raising=False)
+    assert xc.config.jax_compilation_cache_dir is None
+    assert xc.config.read("enable_compilation_cache") is True
+    xc.config.update("jax_compilation_cache_dir", "there")
+    xc.config.update("enable_compilation_cache", False)
+    assert xc.config.compilation_cache_dir == "there"
+    assert xc.config.enable_compilation_cache is False
+    xc.config.update("jax_compilation_cache_dir", None)
+    assert xc.config.jax_compilation_cache_dir is None
+
+
 def test_devices_are_chosen_before_they_are_used():
     program = """
 import xcore as xc

@@ -1,12 +1,12 @@
-"""The tests that libraries ship, under JAX and on xcore: which pass there and not here.
+"""The tests that libraries ship, on xcore and under JAX: which pass there and not here.
 
     python tests/ecosystem/own.py FOLDER --fetch      source distributions of the libraries that are installed
     python tests/ecosystem/own.py FOLDER              all files of FILES, in the environment of make test-ecosystem
-    python tests/ecosystem/own.py FOLDER optax "flax/tests/core/*"     some of them; --jax or --xcore: one side
+    python tests/ecosystem/own.py FOLDER optax "flax/tests/core/*"     some of them; --new: those that have not run
     python tests/ecosystem/own.py FOLDER --table      counts and differences of what has run
 
-Of a test with many parameters OWN_MOST cases are run, evenly spaced. Under xcore run those tests that passed with
-JAX, as many as end in OWN_SECONDS per file.
+Of a test with many parameters OWN_MOST cases are run, evenly spaced, each for OWN_EACH seconds at most. What fails here
+runs under JAX too. OWN_TOGETHER files share a process, which has OWN_SECONDS for each of them.
 """
 
 from __future__ import annotations
@@ -17,13 +17,19 @@ import importlib.metadata
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tarfile
 from pathlib import Path
 
-SIDES = {"jax": [], "xcore": ["-m", "xcore.as_jax"]}
-SECONDS, MOST = int(os.environ.get("OWN_SECONDS", "240")), int(os.environ.get("OWN_MOST", "12"))
+import pytest
+
+SIDES = {"xcore": ["-m", "xcore.as_jax"], "jax": []}
+SECONDS, EACH, MOST, TOGETHER = (
+    int(os.environ.get(f"OWN_{name}", usual))
+    for name, usual in (("SECONDS", 60), ("EACH", 40), ("MOST", 4), ("TOGETHER", 8))
+)
 HERE = Path(__file__).resolve().parent
 FILES = """
 chex/_src/*_test.py
@@ -53,6 +59,21 @@ def pytest_collection_modifyitems(config, items):
         step = max(1.0, len(group) / MOST)
         kept.update(group[int(i * step)].nodeid for i in range(min(len(group), MOST)))
     items[:] = [i for i in items if i.nodeid in kept]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """A test that takes longer is skipped, as one of which nothing is known."""
+
+    def stop(*_):
+        pytest.skip(f"longer than {EACH} s")
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.alarm(EACH)
+    try:
+        return (yield)
+    finally:
+        signal.alarm(0)
 
 
 def pytest_runtest_logreport(report):
@@ -87,50 +108,66 @@ def fetch(folder: Path) -> None:
             f.extractall(folder, filter="data")
 
 
-def kept(folder: Path, side: str, file: Path) -> Path:
-    name = str(file.relative_to(folder)).replace("/", "+")
-    return folder / "own" / side / f"{name}.jsonl"
+def kept(folder: Path, side: str, library: str) -> Path:
+    return folder / "own" / f"{library}.{side}.jsonl"
 
 
 def outcomes(path: Path) -> dict:
-    """The last outcome of each test, a failure before all others."""
+    """The last outcome of each test, with the message and the text of a failure; one of its parts is one of it."""
     found: dict = {}
-    if path.exists():
-        for line in path.read_text().splitlines():
-            name, outcome, message, text = json.loads(line)
-            if found.get(name, ("",))[0] != "failed":
-                found[name] = outcome, message, text
+    part = ""  # the test of which a part has failed
+    for line in path.read_text().splitlines() if path.exists() else ():
+        name, *outcome = json.loads(line)
+        if part != name or outcome[0] == "failed":
+            found[name] = outcome
+        part = name if outcome[0] == "failed" else ""
     return found
 
 
-def passed(folder: Path, file: Path) -> list:
-    return [n for n, o in outcomes(kept(folder, "jax", file)).items() if o[0] == "passed"]
+def names(results: dict, outcome: str, files=None) -> list:
+    """The tests that ended so, of some files."""
+    wanted = files and {str(f) for f in files}
+    return [
+        n
+        for n, found in results.items()
+        if found[0] == outcome and (not wanted or n.partition("::")[0] in wanted)
+    ]
 
 
-def run(folder: Path, file: Path, side: str) -> None:
-    results = kept(folder, side, file)
+def run(folder: Path, library: str, files, side: str) -> None:
+    results = kept(folder, side, library)
     results.parent.mkdir(parents=True, exist_ok=True)
-    results.unlink(missing_ok=True)
-    top = folder / file.relative_to(folder).parts[0]
     variables = {
         "OWN_RESULTS": str(results), "PYTHONPATH": f"{HERE.parents[1]}:{HERE}", "JAX_PLATFORMS": "cpu",
     }  # fmt: skip
-    if side == "xcore":
+    if side == "jax":
+        bad = names(outcomes(kept(folder, "xcore", library)), "failed", files)
+        if not bad:
+            return
         wanted = results.with_suffix(".wanted")
-        wanted.write_text(json.dumps(passed(folder, file)))
+        wanted.write_text(json.dumps(bad))
         variables["OWN_WANTED"] = str(wanted)
+        files = sorted({n.partition("::")[0] for n in bad})
     command = [
         sys.executable, *SIDES[side], "-m", "pytest", "-q", "-p", "own", "-p", "no:cacheprovider",
-        "-o", "addopts=", "--continue-on-collection-errors", str(file.relative_to(top)),
+        "--rootdir", ".", "--confcutdir", ".", "-c", os.devnull, "--continue-on-collection-errors", *map(str, files),
     ]  # fmt: skip
-    with results.with_suffix(".log").open("w") as log:
+    with results.with_suffix(".log").open("a") as log:
         try:
             subprocess.run(
-                command, cwd=top, env={**os.environ, **variables}, stdout=log, stderr=log,
-                timeout=SECONDS,
+                command, cwd=folder / library, env={**os.environ, **variables}, stdout=log,
+                stderr=log, timeout=SECONDS * len(files),
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             log.write("\nended by the time limit\n")
+
+
+def together(files) -> list[list]:
+    """Files that one process runs; those that change settings or devices are alone."""
+    alone = [f for f in files if re.search("float64|x64|fake|shard|multi|variants", str(f))]
+    rest = [f for f in files if f not in alone]
+    chunks = [rest[i : i + TOGETHER] for i in range(0, len(rest), TOGETHER)]
+    return chunks + [[f] for f in alone]
 
 
 def chosen(folder: Path, patterns) -> list[Path]:
@@ -149,22 +186,31 @@ def chosen(folder: Path, patterns) -> list[Path]:
     ]
 
 
+def by_library(folder: Path, files) -> dict:
+    found = collections.defaultdict(list)
+    for f in files:
+        library, *rest = f.relative_to(folder).parts
+        found[library].append(Path(*rest))
+    return found
+
+
 def table(folder: Path, files) -> None:
-    rows = collections.defaultdict(lambda: [0, 0, 0, 0])
-    for file in files:
-        there, here = passed(folder, file), outcomes(kept(folder, "xcore", file))
-        if not there or not here:
-            continue
-        row = rows[file.relative_to(folder).parts[0]]
-        ended = [n for n in there if n in here]
-        bad = [n for n in ended if here[n][0] == "failed"]
-        for i, x in enumerate((1, len(there), len(ended), len(ended) - len(bad))):
-            row[i] += x
+    rows = []
+    for library, chosen_files in by_library(folder, files).items():
+        here, there = (outcomes(kept(folder, side, library)) for side in SIDES)
+        bad = names(there, "passed", chosen_files)
+        bad = [n for n in bad if here.get(n, ("",))[0] == "failed"]
+        good = names(here, "passed", chosen_files)
         for n in bad:
             print(n, "|", here[n][1].strip().replace("\n", " ")[:230])
-    print("library | files | passed with JAX | of these ended here | passed here")
-    for name, row in sorted(rows.items()):
-        print(" | ".join(map(str, [name, *row])), f"| {100 * row[3] / max(row[2], 1):.1f} %")
+        ran = {n.partition("::")[0] for n in here} & {str(f) for f in chosen_files}
+        total = len(good) + len(bad)
+        rows.append(
+            (library, len(ran), total, len(good), f"{100 * len(good) / max(total, 1):.1f} %")
+        )
+    print("library | files | passed here or with JAX | passed here")
+    for row in rows:
+        print(" | ".join(map(str, row)))
 
 
 def main() -> None:
@@ -172,12 +218,14 @@ def main() -> None:
     folder = Path(folder).resolve()
     if "--fetch" in patterns:
         return fetch(folder)
-    show = "--table" in patterns
-    sides = [s for s in SIDES if f"--{s}" in patterns] or [*SIDES]
     files = chosen(folder, [p for p in patterns if not p.startswith("--")])
-    for file in [] if show else files:
-        for side in sides:
-            run(folder, file, side)
+    for library, mine in by_library(folder, files).items() if "--table" not in patterns else ():
+        if "--new" in patterns:
+            ran = {n.partition("::")[0] for n in outcomes(kept(folder, "xcore", library))}
+            mine = [f for f in mine if str(f) not in ran]
+        for chunk in together(mine):
+            for side in SIDES:
+                run(folder, library, chunk, side)
     return table(folder, files)
 
 

@@ -223,6 +223,7 @@ def test_top_elements_along_any_axis():
 
 
 def test_scalars():
+    assert lax.dtype(np.dtype("int8")) == lax.dtype(np.int8) == np.int8
     assert lax.exp2(3.0) == 8 and lax.dtype(1) == np.int32 and lax.empty((2,)).shape == (2,)
     assert lax.mulhi(np.int32(2**30), np.int32(8)) == 2
     assert (

@@ -13,7 +13,7 @@ from .. import _ops as ops
 from .._backend.client import default_device, named, platform_of
 from .._core import Linear, Op, bind, boundary, config, dtypes, errors, findings, tree
 from .._core.eval import is_array_like, to_value
-from .._core.program import Program, eval_program, trace_closed
+from .._core.program import Eqn, Program, Var, eval_program, trace_closed
 from .._core.types import ArrayType, typeof
 from .._core.uses import Tracing, count_once, take_back
 from .._ops.elementwise import strengthened
@@ -183,7 +183,29 @@ def _batch(size, args, batched, *, branches, axis_name=None, **by):
         q, _ = batch_program(masked(p), size, [True, *batched[1:]], every, axis_name)
         mine = eval_program(q, [chosen, *rest])
         outs = [_select_lanes(chosen, a, b) for a, b in zip(mine, outs)] if k else mine
-    return outs, every
+    passed = _passed_on(branches)  # what all branches hand on as it is keeps what it was
+    flags = [True if i is None else batched[1 + i] for i in passed]
+    return [x if i is None else rest[i] for x, i in zip(outs, passed)], flags
+
+
+def _passed_on(branches) -> list[int | None]:
+    """For each result the number of the argument that all branches return for it, or None."""
+    rows = [[_source(p, a) for a in p.outputs] for p in branches]
+    return [i if all(i == k for k in others) else None for i, *others in zip(*rows)]
+
+
+def _source(p: Program, a) -> int | None:
+    """The number of the input that a result is, but for marks of weak types on the way."""
+    made = p.memo("marks", lambda: {e.outputs[0]: e.inputs[0] for e in p.eqns if _marks(e)})
+    start = a
+    while type(a) is Var and a in made:
+        a = made[a]
+    same = type(a) is Var and a in p.inputs and a.type == start.type
+    return p.inputs.index(a) if same else None
+
+
+def _marks(e: Eqn) -> bool:
+    return e.op is ops.convert and e.inputs[0].type.dtype == e.outputs[0].type.dtype
 
 
 def _threaded(threader, state, args, *, branches, **by):

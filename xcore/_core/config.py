@@ -267,8 +267,19 @@ def read(name: str) -> Any:
     >>> xc.config.read("jax_debug_nans"), xc.config.jax_enable_x64
     (False, False)
     """
+    runtime = name.lower().removeprefix("jax_").removeprefix("xcore_")
+    if runtime in _ENVIRONMENT:
+        return _read_runtime(runtime)
     short = _own_name(name)
     return settings().default_bits == 64 if short == "enable_x64" else getattr(settings(), short)
+
+
+def _read_runtime(name: str) -> Any:
+    """What the environment says of the runtime; None where it says nothing."""
+    text = os.environ.get(_ENVIRONMENT[name])
+    if name == "enable_compilation_cache":
+        return text != "0"
+    return int(text) if name == "num_cpu_devices" and text else text
 
 
 def __getattr__(name: str) -> Any:
@@ -295,14 +306,17 @@ def _update_runtime(name: str, value: Any) -> None:
         if _ALWAYS[name] not in (None, value):
             raise ValueError(f"xcore.config: {name} is always {_ALWAYS[name]}, given {value!r}.")
         return
-    text = str(int(value) if isinstance(value, bool) else value)
+    text = None if value is None else str(int(value) if isinstance(value, bool) else value)
     variable = _ENVIRONMENT[name]
     if name in _READ_ONCE and backend.has_started() and os.environ.get(variable) != text:
         raise RuntimeError(
             f"xcore.config: {name} must be set before the first array is made. Move the line up, "
-            f"or set {variable}={text} in the environment."
+            f"or set {variable}={text or ''} in the environment."
         )
-    os.environ[variable] = text
+    if text is None:
+        os.environ.pop(variable, None)
+    else:
+        os.environ[variable] = text
 
 
 @contextlib.contextmanager

@@ -265,8 +265,8 @@ def lowered(
       layout: the Layout that spreads the program over several devices.
     """
     ctx = Lowering(platform, layout)
-    ctx.waiting = waiting(p)
-    try:
+    try:  # from here on: a module that is not closed ends the process as it exits
+        ctx.waiting = waiting(p)
         ctx.function(
             "main", list(map(ctx.type, p.in_types)), list(map(ctx.type, p.out_types)),
             lambda *xs: ctx.program(p, xs), public=True, donors=donors, **ctx.spread(p),

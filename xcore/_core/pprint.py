@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def _is_program(value: Any) -> TypeIs[Program]:
-    return hasattr(value, "eqns")
+    return hasattr(value, "eqns") and hasattr(value, "memo")  # views of programs (as_jax) are none
 
 
 def _is_literal(a: Atom) -> TypeIs[Literal]:

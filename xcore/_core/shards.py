@@ -30,7 +30,8 @@ def _from_parts(
     parts: list[np.ndarray], dtype: Any, shape: Iterable[int], sharding: Sharding,
     devices: list[Device],
 ) -> Array:  # fmt: skip
-    type_ = ArrayType(tuple(shape), np.dtype(dtype))
+    type_ = ArrayType(tuple(shape), dtypes.at_width(np.dtype(dtype)))
+    parts = [np.asarray(p, type_.dtype) for p in parts]
     if len(sharding.devices) == 1:
         return from_host(parts[0], put(type_, sharding))
     return Array(from_parts(parts, type_, sharding, devices), Placed(type_, sharding))
@@ -163,6 +164,7 @@ def _is_shape(x: Any) -> bool:
 def _from_local(
     who: str, sharding: Sharding, local: np.ndarray, global_shape: Iterable[int] | None
 ) -> Array:
+    local = np.asarray(local, dtypes.at_width(local.dtype))
     if len(sharding.devices) == 1:
         return from_host(local, put(typeof(to_value(local)), sharding))
     blocks = [_blocks(sharding, local.ndim, axis) for axis in range(local.ndim)]

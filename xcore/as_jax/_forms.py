@@ -100,7 +100,8 @@ _UNMET = frozenset(
     random_bits random_fold_in random_gamma random_seed random_split random_unwrap random_wrap reduce
     reduce_window reduce_window_max reduce_window_min reduce_window_sum rng_bit_generator rng_uniform
     scatter_add scatter_max scatter_min scatter_mul scatter_sub select_and_gather_add select_and_scatter
-    select_and_scatter_add split squeeze tile stack unstack ragged_dot_general composite
+    select_and_scatter_add split squeeze tile stack unstack ragged_dot_general composite after_all create_token
+    cholesky_update dce_sink eq_to le_to lt_to lu_pivots_to_permutation ormqr ragged_all_to_all symmetric_product
     """.split()
 )
 _unmet: dict[str, Unmet] = {}

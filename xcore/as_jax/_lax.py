@@ -267,3 +267,41 @@ def scaled_dot(lhs, rhs, *, lhs_scale=None, rhs_scale=None, dimension_numbers=No
     numbers = dimension_numbers or (((xnp.ndim(lhs) - 1,), (xnp.ndim(rhs) - 2,)), ((), ()))
     dtype = preferred_element_type or np.float32
     return lax.dot_general(scaled(lhs, lhs_scale), scaled(rhs, rhs_scale), numbers).astype(dtype)
+
+
+# Collectives
+
+
+def ragged_all_to_all(operand, output, input_offsets, send_sizes, output_offsets, recv_sizes, *,
+                      axis_name, axis_index_groups=None):  # fmt: skip
+    """Rows that each device sends to each other one: ``send_sizes[i]`` of them from ``input_offsets[i]`` to device i,
+    where they stand from ``output_offsets[i]`` on; the other rows of ``output`` stay.
+
+    All devices see all rows on the way, for the compilers of CPUs have no such exchange.
+    """
+    if axis_index_groups is not None:
+        raise NotImplementedError("xcore.as_jax: ragged_all_to_all has no axis_index_groups here.")
+    sent = (operand, input_offsets, send_sizes, output_offsets)
+    rows, starts, sizes, places = [lax.all_gather(x, axis_name) for x in sent]
+    me, at = lax.axis_index(axis_name), xnp.arange(output.shape[0])
+
+    def take(out, of):
+        rows, start, size, place = of
+        k = at - place[me]
+        taken = rows[xnp.clip(k + start[me], 0, rows.shape[0] - 1)]
+        mine = ((k >= 0) & (k < size[me])).reshape(-1, *[1] * (out.ndim - 1))
+        return xnp.where(mine, taken, out), None
+
+    return lax.scan(take, xnp.asarray(output), (rows, starts, sizes, places))[0]
+
+
+def smap(f=None, /, *, in_axes, out_axes, axis_name):
+    """``shard_map`` over one axis of the mesh that is set: arguments are cut along ``in_axes``, results joined."""
+    if f is None:
+        return functools.partial(smap, in_axes=in_axes, out_axes=out_axes, axis_name=axis_name)
+
+    def spec(axis):
+        return xc.P() if axis is None else xc.P(*[None] * axis, axis_name)
+
+    specs = [xc.tree.map(spec, a, is_leaf=lambda x: x is None) for a in (in_axes, out_axes)]
+    return xc.shard_map(f, in_specs=specs[0], out_specs=specs[1], axis_names={axis_name})

@@ -11,6 +11,7 @@ from .._core.program import RecordTracer
 from .._core.trace import current, using
 from .._core.types import ArrayType, ShapeDtypeStruct, typeof
 from .._transforms.jvp import LinearTrace
+from . import _trees
 from ._views import view_of
 
 # linear_util
@@ -147,7 +148,7 @@ def _flattened(fun: WrappedFun, in_tree, unflatten):
 
     def around(f, *leaves):
         args, kwargs = unflatten(tree.unflatten(in_tree, leaves))
-        outs, structure = tree.flatten(f(*args, **kwargs))
+        outs, structure = _trees.flatten(f(*args, **kwargs))  # pyright: ignore
         _keep(kept, structure, True)
         return outs
 
@@ -210,12 +211,14 @@ def trace_to_jaxpr_nounits(fun: WrappedFun, pvals, instantiate=False):
     trace.splitting = False
     args = [v if t is None else trace.argument(t.type) for t, v in pvals]
     with using(trace):
-        outs = [to_value(x) for x in fun.call_wrapped(*args)]
+        found = list(fun.call_wrapped(*args))
+        outs = list(map(_trees.data, found))
     rest = [type(x) is RecordTracer and x.owner is trace for x in outs]
     if instantiate is True:
         rest = [True] * len(outs)
     program, captured = trace.finish([x for x, r in zip(outs, rest) if r])
-    found = [
-        PartialVal.unknown(typeof(x)) if r else PartialVal.known(x) for x, r in zip(outs, rest)
+    pvals = [
+        PartialVal.unknown(typeof(x)) if r else PartialVal.known(_trees.with_kinds([x], [k])[0])
+        for x, r, k in zip(outs, rest, _trees.kinds(found))
     ]
-    return view_of(program).jaxpr, found, captured
+    return view_of(program).jaxpr, pvals, captured

@@ -10,10 +10,12 @@ import numpy as np
 
 import xcore as xc
 
+from .._backend.client import has_started
 from .._core import dtypes, errors
 from .._core.program import RecordTracer
 from ..random._gamma import gamma_of_shape, log_gamma_of_shape
-from ._odds import Format
+from ..random._keys import WORDS, KeyArray, KeyType
+from ._odds import Classes, Format
 from ._views import primitive_named
 
 not_mapped = None
@@ -39,12 +41,18 @@ def copy_to_host_async(x):
     return x
 
 
+def bare(place):
+    """A place without the layout that a Format says beside it, which devices here choose."""
+    return place.sharding if isinstance(place, Format) else place
+
+
+def with_sharding_constraint(x, shardings):
+    """Also to a Format."""
+    return xc.lax.with_sharding_constraint(x, xc.tree.map(bare, shardings))
+
+
 def device_put(x, device=None, **options):
     """Also to a Format, which says a sharding here and no more."""
-
-    def bare(place):
-        return place.sharding if isinstance(place, Format) else place
-
     return xc.device_put(x, xc.tree.map(bare, device), **options)
 
 
@@ -217,7 +225,17 @@ def clear_backends() -> None:
     xc.clear_caches()
 
 
-known_backends: dict = {}
+class _Started(dict):
+    """The backends that have been started, looked up anew each time."""
+
+    def __bool__(self) -> bool:
+        return has_started()
+
+    def get(self, key, default=None):
+        return get_backend() if has_started() and key == xc.default_backend() else default
+
+
+known_backends: dict = _Started()
 
 
 def backend_compile_and_load(backend, *args, **kwargs):
@@ -233,6 +251,22 @@ DeviceList = tuple
 # filled by libraries for classes of their own, which here have __jax_array__ or __array__ for it
 canonicalize_dtype_handlers: dict = {np.ndarray: np.asarray}
 xla_client = None
+
+
+class _Structs(Classes):
+    def __instancecheck__(cls, x) -> bool:
+        return isinstance(x._data if isinstance(x, KeyArray) else x, xc.ShapeDtypeStruct)
+
+
+class ShapeDtypeStruct(metaclass=_Structs):
+    """The type of an array as ``jax.eval_shape`` gives it; of keys, keys of the type of their data."""
+
+    stands_for = xc.ShapeDtypeStruct
+
+    def __new__(cls, shape, dtype=None, **more):
+        if not isinstance(dtype, KeyType):
+            return xc.ShapeDtypeStruct(shape, dtype, **more)
+        return KeyArray(xc.ShapeDtypeStruct((*shape, WORDS), np.uint32), dtype.stream)
 
 
 # Functions on lists of values

@@ -19,7 +19,9 @@ from .._core.sharding import SingleDeviceSharding
 from . import _draws
 from ._lifting import WrappedFun
 from ._odds import IMPLS
+from ._primitives import transposes
 from ._rules import defvectorized
+from ._views import make_jaxpr
 
 # jax.errors
 
@@ -288,3 +290,76 @@ class Token:
 
 AbstractToken = Token
 Initializer = Any
+
+
+# Advice to compilers
+
+
+class custom_partitioning:
+    """The function; the compiler finds how it is spread over devices from what it does."""
+
+    def __init__(self, fun, static_argnums=()):
+        functools.update_wrapper(self, fun)
+        self.fun = fun
+
+    def def_partition(self, *rules, **more) -> None:
+        """What is said of it is not needed."""
+
+    def __call__(self, *args, **kwargs):
+        return self.fun(*args, **kwargs)
+
+
+def shard_alike(x, y):
+    """Both values, as they are: the compiler chooses where they lie."""
+    return x, y
+
+
+def set_xla_metadata(x=None, **metadata):
+    """The value, or a block or decorator: there is nobody who reads what is said of operations."""
+    return contextlib.nullcontext() if x is None else x
+
+
+def scheduling_group(name: str):
+    """A decorator that changes nothing: the compiler orders operations."""
+    return lambda f: f
+
+
+# jax.interpreters
+
+
+def dce_jaxpr(jaxpr, used_outputs, instantiate=False) -> tuple:
+    """The jaxpr of some of its results, and which arguments it still has."""
+    outs = [v for v, used in zip(jaxpr.outvars, used_outputs, strict=True) if used]
+    needed, kept = {v for v in outs if isinstance(v, Var)}, []
+    for eqn in reversed(jaxpr.eqns):
+        if eqn.effects or any(v in needed for v in eqn.outvars):
+            kept.append(eqn)
+            needed.update(v for v in eqn.invars if isinstance(v, Var))
+    wanted = (
+        instantiate if isinstance(instantiate, (list, tuple)) else [instantiate] * len(jaxpr.invars)
+    )
+    used_inputs = [v in needed or bool(w) for v, w in zip(jaxpr.invars, wanted, strict=True)]
+    invars = [v for v, used in zip(jaxpr.invars, used_inputs) if used]
+    return jaxpr.replace(invars=invars, outvars=outs, eqns=kept[::-1]), used_inputs
+
+
+def trace_to_jaxpr_dynamic(fun: WrappedFun, in_avals, **more) -> tuple:
+    """(jaxpr, types of results, constants) of a function of flat arguments."""
+    structs = [xc.ShapeDtypeStruct(t.shape, t.dtype) for t in in_avals]
+    closed: Any = make_jaxpr(fun.call_wrapped)(*structs)
+    return closed.jaxpr, closed.out_avals, closed.consts
+
+
+def get_primitive_transpose(p):
+    """The rule of a primitive, an error where there is none."""
+    if p not in transposes:
+        raise NotImplementedError(
+            f"xcore.as_jax: the primitive {p} has no rule in primitive_transposes."
+        )
+    return transposes[p]
+
+
+def custom_vjp_primal_tree_values(tree_):
+    """A tree of ``CustomVJPPrimal``, which rules with symbolic zeros are given, as one of their values."""
+    primal = xc.custom_derivatives.CustomVJPPrimal
+    return tree.map(lambda x: x.value, tree_, is_leaf=lambda x: isinstance(x, primal))

@@ -7,6 +7,7 @@ import contextlib
 import numpy as np
 
 from .._control.ahead import Lowered, Traced
+from .._control.checks import Error
 from .._core import config as settings
 from .._core import tree
 from .._core.mesh import AbstractMesh, get_mesh
@@ -19,7 +20,7 @@ from ._views import view_of
 IMPLS: dict = {"rbg": "philox4x32", "unsafe_rbg": "philox4x32"}
 
 
-class _Classes(type):
+class Classes(type):
     """Instances are those of a class of xcore's; calling it makes one."""
 
     def __instancecheck__(cls, x) -> bool:
@@ -29,7 +30,7 @@ class _Classes(type):
         return issubclass(other, cls.stands_for)
 
 
-class ShapedArray(metaclass=_Classes):
+class ShapedArray(metaclass=Classes):
     """Shape and dtype, as ``jax.core`` calls them: an ArrayType."""
 
     stands_for = ArrayType
@@ -38,7 +39,7 @@ class ShapedArray(metaclass=_Classes):
         return ArrayType(tuple(map(int, shape)), dtype, bool(weak_type))
 
 
-class AbstractValue(metaclass=_Classes):
+class AbstractValue(metaclass=Classes):
     """The family of such types."""
 
     stands_for = ArrayType
@@ -106,6 +107,9 @@ def open_attributes() -> None:
     Lowered.compiler_ir = module_text  # pyright: ignore[reportAttributeAccessIssue]
     program = Traced.jaxpr.fget
     Traced.jaxpr = property(lambda self: view_of(program(self)))  # pyright: ignore
+    ArrayType.at_least_vspace = ArrayType.to_ct_aval = ArrayType.to_tangent_aval  # pyright: ignore
+    ArrayType.update_weak_type = lambda t, weak: ArrayType(t.shape, t.dtype, weak)  # pyright: ignore
+    Error.get_exception = Error.exception  # pyright: ignore[reportAttributeAccessIssue]
     Trace.main = property(lambda self: self)  # pyright: ignore[reportAttributeAccessIssue]
     Trace.level = 0  # pyright: ignore[reportAttributeAccessIssue]
     Tracer._trace = property(lambda self: self.owner)  # pyright: ignore[reportAttributeAccessIssue]
@@ -206,7 +210,16 @@ IGNORED = {
     "legacy_prng_key": "allow", "array_garbage_collection_guard": "allow", "numpy_dtype_promotion_strict": False,
     "cpu_collectives_implementation": "gloo", "jit_pjit_api_merge": True, "spmd_mode": "allow_all",
     "use_direct_linearize": True, "mutable_array_checks": False, "xla_backend": "", "dynamic_shapes": False,
-    "pmap_shmap_merge": True, "array": True, "enable_memories": True, "vjp3": True,
+    "pmap_shmap_merge": True, "array": True, "enable_memories": True, "vjp3": True, "pprint_use_color": True,
+    "high_dynamic_range_gumbel": False, "compiler_enable_remat_pass": True, "memory_fitting_level": "O2",
+    "memory_fitting_effort": 0.0, "exec_time_optimization_effort": 0.0, "optimization_level": "UNKNOWN",
+    "transfer_guard_device_to_host": None, "transfer_guard_host_to_device": None,
+    "transfer_guard_device_to_device": None, "enable_pgle": False, "enable_recoverability": False,
+    "captured_constants_warn_bytes": 2_000_000_000, "captured_constants_report_frames": 0,
+    "use_simplified_jaxpr_constants": False, "allow_f16_reductions": True, "thread_guard": False,
+    "share_binary_between_hosts": False, "eager_constant_folding": False, "traceback_in_locations_limit": 100,
+    "compilation_cache_max_size": -1, "enable_preemption_service": True, "log_checkpoint_residuals": False,
+    "disable_bwd_checks": False, "auto_pcast": True, "use_magma": "auto",
 }  # fmt: skip
 _ignored: dict = {}
 config = Config()

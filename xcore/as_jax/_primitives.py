@@ -20,6 +20,7 @@ from .._core.types import ArrayType, typeof
 from .._ops.elementwise import convert, shown
 from .._ops.families import zeros
 from ..numpy import moveaxis
+from ._trees import data
 
 # The tables that libraries fill, by primitives.
 jvps: dict = {}
@@ -113,8 +114,7 @@ class Primitive:
         )
 
     def bind(self, *args, **params):
-        values = [to_value(a) for a in args]
-        outs = bind(self.op, *values, **params)
+        outs = bind(self.op, *map(data, args), **params)
         return outs if self.multiple_results else outs[0]
 
     def impl(self, *args, **params):

@@ -24,9 +24,11 @@ _HIDDEN = frozenset(
 
 _ROWS = """
 jax: xcore: _odds: config Ref new_ref transfer_guard transfer_guard_device_to_device
-    transfer_guard_device_to_host transfer_guard_host_to_device _views: make_jaxpr _more: copy_to_host_async device_put
-    host_count host_id host_ids enable_custom_prng threefry_partitionable _types: typeof=typeof_ _names: make_mesh
-    default_prng_impl
+    transfer_guard_device_to_host transfer_guard_host_to_device _views: make_jaxpr
+    _more: ShapeDtypeStruct copy_to_host_async device_put host_count
+    host_id host_ids enable_custom_prng threefry_partitionable _types: typeof=typeof_ _names: make_mesh
+    default_prng_impl _lax: smap _odds: allow_f16_reductions=no_guard array_garbage_collection_guard=no_guard
+    legacy_prng_key=no_guard softmax_custom_jvp=no_guard thread_guard=no_guard
     xcore._core.array: Shard
 jax.ad_checkpoint: xcore.ad_checkpoint
 jax.api_util: : _lifting: debug_info flatten_fun flatten_fun_nokwargs safe_map shaped_abstractify
@@ -38,7 +40,8 @@ jax.core: xcore.core: _types: typeof=typeof_ get_aval=typeof_
     jaxprs_in_params subjaxprs _more: concrete_or_error
     xcore._core.trace: ensure_compile_time_eval
 jax.custom_batching: xcore.custom_batching
-jax.custom_derivatives: xcore.custom_derivatives: _rules: zero_from_primal _more: custom_jvp_call_p custom_vjp_call_p
+jax.custom_derivatives: xcore.custom_derivatives: _rules: zero_from_primal _names: custom_vjp_primal_tree_values
+    _more: custom_jvp_call_p custom_vjp_call_p
 jax.debug: xcore.debug: _names: log=debug_log
 jax.distributed: xcore.distributed
 jax.dlpack: xcore.dlpack: _names: is_supported_dtype
@@ -61,6 +64,7 @@ jax.experimental.colocated_python.serialization: : _more: DeviceList _get_cpu_de
 jax.experimental.compilation_cache:
 jax.experimental.compilation_cache.compilation_cache: : _more: set_cache_dir reset_cache
 jax.experimental.compute_on: : _names: compute_on compute_on2
+jax.experimental.custom_partitioning: : _names: custom_partitioning
 jax.experimental.hijax: : _odds: AbstractValue AvalMutableQDD AvalQDD HiPrimitive HiType MutableHiType ShapedArray
     aval_method aval_property control_flow_allowed_effects register_hitype _rules: Zero instantiate_zeros
     is_undefined_primal
@@ -69,13 +73,22 @@ jax.experimental.layout: : _odds: Format Layout _names: with_layout_constraint
 jax.experimental.mesh_utils: xcore.experimental.mesh_utils
 jax.experimental.multihost_utils: xcore.experimental.multihost_utils: _more: reached_preemption_sync_point
 jax.experimental.ode: xcore.experimental.ode
-jax.experimental.pjit: xcore.experimental.pjit
+jax.experimental.pjit: xcore.experimental.pjit: _more: with_sharding_constraint
 jax.experimental.rnn: : _rnn: get_num_params_in_lstm init_lstm_weight lstm lstm_ref swap_lstm_gates unpack_lstm_weights
+jax.experimental.scheduling_groups: : _names: scheduling_group
+jax.experimental.shard_alike: : _names: shard_alike
 jax.experimental.shard_map: xcore.experimental.shard_map
 jax.experimental.sparse: xcore.as_jax._sparse xcore.as_jax._sparse_more
 jax.experimental.sparse.linalg: : _sparse_more: spsolve
 jax.experimental.sparse.bcoo: xcore.as_jax._sparse xcore.as_jax._sparse_more
 jax.experimental.sparse.bcsr: xcore.as_jax._sparse xcore.as_jax._sparse_more
+jax.experimental.sparse.ad: xcore.as_jax._sparse xcore.as_jax._sparse_more
+jax.experimental.sparse.coo: xcore.as_jax._sparse xcore.as_jax._sparse_more
+jax.experimental.sparse.csr: xcore.as_jax._sparse xcore.as_jax._sparse_more
+jax.experimental.sparse.random: xcore.as_jax._sparse xcore.as_jax._sparse_more
+jax.experimental.sparse.transform: xcore.as_jax._sparse xcore.as_jax._sparse_more
+jax.experimental.sparse.util: xcore.as_jax._sparse xcore.as_jax._sparse_more
+jax.experimental.xla_metadata: : _names: set_xla_metadata
 jax.export: xcore.export: _names: SymbolicScope is_symbolic_dim symbolic_args_specs default_export_platform
     maximum_supported_calling_convention_version minimum_supported_calling_convention_version
 jax.extend:
@@ -98,6 +111,7 @@ jax.interpreters:
 jax.interpreters.ad: : _rules: UndefinedPrimal Zero add_tangents defbilinear defjvp defjvp2 deflinear deflinear2
     instantiate_zeros is_undefined_primal zeros_like_aval _primitives: primitive_jvps=jvps
     primitive_transposes=transposes _more: jvp linearize
+    _names: get_primitive_transpose
     xcore._transforms.jvp: JVPTracer JVPTrace
 jax.interpreters.batching: : _rules: bdim_at_front defbroadcasting defvectorized moveaxis=moveto broadcast
     _primitives: axis_primitive_batchers=axis_batchers fancy_primitive_batchers=fancy_batchers
@@ -106,16 +120,18 @@ jax.interpreters.batching: : _rules: bdim_at_front defbroadcasting defvectorized
     xcore._transforms.vmap: BatchTracer BatchTrace
 jax.interpreters.mlir: : _rules: aval_to_ir_type dtype_to_ir_type ir_constant _primitives: emit_python_callback
     lower_fun register_lowering LoweringRuleContext=Context
-jax.interpreters.partial_eval: : _lifting: PartialVal trace_to_jaxpr_nounits _more: DynamicJaxprTracer JaxprTracer
+jax.interpreters.partial_eval: : _lifting: PartialVal trace_to_jaxpr_nounits
+    _names: dce_jaxpr trace_to_jaxpr_dynamic _more: DynamicJaxprTracer JaxprTracer
 jax.interpreters.pxla:
 jax.interpreters.xla: : _primitives: apply_primitive _more: canonicalize_dtype_handlers
-jax.lax: xcore.lax: _more: random_gamma_grad igamma_grad_a @primitives
+jax.lax: xcore.lax: _more: with_sharding_constraint random_gamma_grad igamma_grad_a @primitives
     _lax: ConvGeneralDilatedDimensionNumbers DotAlgorithm DotAlgorithmPreset DotDimensionNumbers PrecisionLike
     RaggedDotDimensionNumbers RandomAlgorithm after_all approx_max_k approx_min_k broadcast_like composite
     conv_general_dilated_local conv_general_permutations conv_general_shape_tuple conv_shape_tuple
     conv_transpose_shape_tuple create_token dce_sink ragged_dot ragged_dot_general reduce_window_shape_tuple
-    rng_bit_generator rng_uniform scaled_dot shape_as_value
-jax.lax.linalg: xcore.lax.linalg: @primitives
+    ragged_all_to_all rng_bit_generator rng_uniform scaled_dot shape_as_value
+jax.lax.linalg: xcore.lax.linalg: @primitives _more: cholesky_update_p lu_pivots_to_permutation_p ormqr_p
+    symmetric_product_p
 jax.lib:
 jax.monitoring: : _odds: clear_event_listeners record_event record_event_duration_secs record_event_time_span
     record_scalar register_event_duration_secs_listener register_event_listener register_event_time_span_listener
@@ -129,7 +145,7 @@ jax.numpy.linalg: xcore.numpy.linalg
 jax.ops: xcore.ops
 jax.profiler: xcore.profiler: _names: ProfileOptions stop_server
 jax.random: xcore.random: _draws: key PRNGKey ball beta chisquare dirichlet f gamma generalized_normal loggamma
-    poisson t
+    poisson t _more: random_gamma_p
 jax.scipy: xcore.scipy
 jax.scipy.cluster: xcore.scipy.cluster
 jax.scipy.cluster.vq: xcore.scipy.cluster.vq
@@ -150,8 +166,13 @@ jax.sharding: xcore.sharding: _odds: get_abstract_mesh _names: AbstractDevice au
     make_single_device_sharding use_abstract_mesh
 jax.stages: xcore.stages: _more: CompilerOptions ArgInfo OutInfo
 jax.test_util: xcore.test_util
-jax.tree: xcore.tree
-jax.tree_util: xcore.tree_util
+jax.tree: xcore.tree: _trees: all broadcast flatten flatten_with_path leaves leaves_with_path map
+    map_with_path reduce reduce_associative structure transpose
+jax.tree_util: xcore.tree_util: _trees: all_leaves tree_all=all tree_broadcast=broadcast
+    tree_flatten=flatten tree_flatten_with_path=flatten_with_path tree_leaves=leaves
+    tree_leaves_with_path=leaves_with_path tree_map=map tree_map_with_path=map_with_path tree_reduce=reduce
+    tree_reduce_associative=reduce_associative tree_structure=structure tree_transpose=transpose
+    tree_multimap=map
 jax.typing: xcore.typing
 jax.version: : _more: __version__ __version_info__
 jax._src:
@@ -172,7 +193,11 @@ jax._src.literals: : _odds: LiteralArray TypedNdArray=LiteralArray
 jax._src.state:
 jax._src.state.types: : _odds: AbstractRef
 jax._src.traceback_util: : _odds: _exclude_paths=exclude_paths api_boundary include_frame register_exclusion
-jax._src.tree_util: xcore.tree_util: _odds: _registry=nodes
+jax._src.tree_util: xcore.tree_util: _trees: all_leaves tree_all=all tree_broadcast=broadcast
+    tree_flatten=flatten tree_flatten_with_path=flatten_with_path tree_leaves=leaves
+    tree_leaves_with_path=leaves_with_path tree_map=map tree_map_with_path=map_with_path tree_reduce=reduce
+    tree_reduce_associative=reduce_associative tree_structure=structure tree_transpose=transpose
+    tree_multimap=map _odds: _registry=nodes
 jax._src.xla_bridge: : _more: _backends=known_backends get_backend
 """
 
@@ -210,28 +235,29 @@ _FAMILIES = """
 
 # The operations that interpreters may ask for by name.
 PRIMITIVES = """
-    abs acos acosh add add_jaxvals all_gather all_to_all and approx_top_k argmax argmin asin asinh atan atan2
-    atanh axis_index bessel_i0e bessel_i1e bitcast_convert_type broadcast_in_dim call cbrt ceil cholesky clamp
-    closed_call clz complex composite concatenate cond conj conv_general_dilated convert_element_type copy cos
-    cosh cumlogsumexp cummax cummin cumprod cumsum custom_jvp_call custom_vjp_call device_put digamma div
-    dot_general dynamic_slice dynamic_update_slice eig eigh eq erf erf_inv erfc exp exp2 expm1 fft floor
-    gather ge gt hessenberg householder_product igamma igamma_grad_a igammac imag integer_pow iota is_finite
-    jit le lgamma linear_solve log log1p logistic lt lu max min mul mulhi name ne neg nextafter not
-    optimization_barrier or pad pmax pmin polygamma population_count pow ppermute psum qr ragged_dot_general
-    random_bits random_fold_in random_gamma random_seed random_split random_unwrap random_wrap real reduce
-    reduce_and reduce_max reduce_min reduce_or reduce_precision reduce_prod reduce_sum reduce_window
-    reduce_window_max reduce_window_min reduce_window_sum reduce_xor regularized_incomplete_beta rem remat
-    reshape rev rng_bit_generator rng_uniform round rsqrt scan scatter scatter_add scatter_max scatter_min
-    scatter_mul scatter_sub schur select_and_gather_add select_and_scatter select_and_scatter_add select_n
-    sharding_constraint shift_left shift_right_arithmetic shift_right_logical sign sin sinh slice sort split
-    sqrt square squeeze stack stop_gradient sub svd tan tanh threefry2x32 tile top_k transpose
-    triangular_solve tridiagonal tridiagonal_solve unstack while xor zeta
+    abs acos acosh add add_jaxvals after_all all_gather all_to_all and approx_top_k argmax argmin asin
+    asinh atan atan2 atanh axis_index bessel_i0e bessel_i1e bitcast_convert_type broadcast_in_dim call
+    cbrt ceil cholesky clamp closed_call clz complex composite concatenate cond conj conv_general_dilated
+    convert_element_type copy cos cosh create_token cumlogsumexp cummax cummin cumprod cumsum
+    custom_jvp_call custom_vjp_call dce_sink device_put digamma div dot_general dynamic_slice
+    dynamic_update_slice eig eigh eq eq_to erf erf_inv erfc exp exp2 expm1 fft floor gather ge gt
+    hessenberg householder_product igamma igamma_grad_a igammac imag integer_pow iota is_finite jit le
+    le_to lgamma linear_solve log log1p logistic lt lt_to lu max min mul mulhi name ne neg nextafter not
+    optimization_barrier or pad pmax pmin polygamma population_count pow ppermute psum qr
+    ragged_all_to_all ragged_dot_general random_bits random_fold_in random_gamma random_seed random_split
+    random_unwrap random_wrap real reduce reduce_and reduce_max reduce_min reduce_or reduce_precision
+    reduce_prod reduce_sum reduce_window reduce_window_max reduce_window_min reduce_window_sum reduce_xor
+    regularized_incomplete_beta rem remat reshape rev rng_bit_generator rng_uniform round rsqrt scan
+    scatter scatter_add scatter_max scatter_min scatter_mul scatter_sub schur select_and_gather_add
+    select_and_scatter select_and_scatter_add select_n sharding_constraint shift_left
+    shift_right_arithmetic shift_right_logical sign sin sinh slice sort split sqrt square squeeze stack
+    stop_gradient sub svd tan tanh threefry2x32 tile top_k transpose triangular_solve tridiagonal
+    tridiagonal_solve unstack while xor zeta
 """.split()
 
 MISSING.update({
     "jax.experimental.pallas": "Kernels are written by the compiler here.",
     "jax.experimental.jax2tf": "Programs go elsewhere by jax.export.",
-    "jax.experimental.custom_partitioning": "The compiler's partitioner spreads programs.",
     "jax.experimental.topologies": "There is xcore.topology.",
     "jax.experimental.transfer": "Arrays travel by jax.device_put.",
     "jax.ffi": "Calls of compiled code are those that xcore makes itself.",

@@ -16,6 +16,7 @@ from ..numpy import _lax as lax
 from ._forms import MORE, RENAMED, SHOWN, unmet
 from ._primitives import THEIRS, Primitive, primitives_by_op
 from ._printing import text
+from ._trees import data, kinds, with_kinds
 from ._types import seen
 
 
@@ -26,7 +27,7 @@ class OwnPrimitive(Primitive):
         self.op, self.name, self.multiple_results = op, name, op.many
 
     def bind(self, *args, **params):
-        values = [to_value(a) for a in args]
+        values = [data(a) for a in args]
         if self.op.name in _BINARY:
             values = _of_one_shape(values)
         own, consts = self._own_params(params)
@@ -144,6 +145,11 @@ class JaxprEqn:
         shown_params = {names.get(k, k): view_of(v) for k, v in eqn.params.items()}
         self.params = {**shown_params, **more(eqn.params)}
 
+    def replace(self, **changes) -> JaxprEqn:
+        """The same with other invars, outvars, primitive or params."""
+        names = ("invars", "outvars", "primitive", "params")
+        return new_jaxpr_eqn(*[changes.get(n, getattr(self, n)) for n in names])
+
 
 def new_jaxpr_eqn(invars, outvars, primitive, params, effects=(), source_info=None, ctx=None):
     invars = [*invars, *invars] if primitive is _square else invars
@@ -176,6 +182,14 @@ class Jaxpr:
     in_avals = property(lambda self: [seen(v.type) for v in self.invars])
     out_avals = property(lambda self: [seen(t) for t in self.program.out_types])
 
+    def replace(self, **changes) -> Jaxpr:
+        """The same with other constvars, invars, outvars or eqns."""
+        names = ("constvars", "invars", "outvars", "eqns")
+        return Jaxpr(*[changes.get(n, getattr(self, n)) for n in names])
+
+    def pretty_print(self, **options) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         return text(self)
 
@@ -185,10 +199,12 @@ class Jaxpr:
 class ClosedJaxpr:
     """A jaxpr and the values of its constants."""
 
-    __slots__ = ("consts", "jaxpr")
+    __slots__ = ("consts", "jaxpr", "keys")
+    debug_info = None
 
     def __init__(self, jaxpr: Jaxpr, consts):
         self.jaxpr, self.consts = jaxpr, list(consts)
+        self.keys: tuple = ()  # of results that are keys, what they are (see _trees)
 
     eqns = property(lambda self: self.jaxpr.eqns)
     literals = property(lambda self: self.consts)
@@ -196,8 +212,18 @@ class ClosedJaxpr:
     in_avals = property(lambda self: self.jaxpr.in_avals)
     out_avals = property(lambda self: self.jaxpr.out_avals)
 
+    constvars = property(lambda self: self.jaxpr.constvars)
+    invars = property(lambda self: self.jaxpr.invars)
+    outvars = property(lambda self: self.jaxpr.outvars)
+
     def map_jaxpr(self, f):
         return ClosedJaxpr(f(self.jaxpr), self.consts)
+
+    def replace(self, *, jaxpr=None, consts=None) -> ClosedJaxpr:
+        return ClosedJaxpr(jaxpr or self.jaxpr, self.consts if consts is None else consts)
+
+    def pretty_print(self, **options) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         return str(self.jaxpr)
@@ -232,14 +258,16 @@ def make_jaxpr(fun, static_argnums=(), axis_env=None, return_shape=False, abstra
 
     def make(*args, **kwargs):
         program, shapes = made(*args, **kwargs)
-        return (view_of(program), shapes) if return_shape else view_of(program)
+        view = view_of(program)
+        view.keys = kinds(shapes)
+        return (view, shapes) if return_shape else view
 
     return make
 
 
 def eval_jaxpr(jaxpr, consts, *args, propagate_source_info=True):
     """The results of a jaxpr."""
-    outs = eval_program(program_of(jaxpr), [to_value(x) for x in (*consts, *args)])
+    outs = eval_program(program_of(jaxpr), [data(x) for x in (*consts, *args)])
     return [shown(x) if isinstance(x, Literal) else x for x in outs]
 
 
@@ -247,7 +275,8 @@ def jaxpr_as_fun(closed):
     """A function of the arguments of a closed jaxpr."""
 
     def f(*args):
-        return eval_jaxpr(closed.jaxpr, closed.consts, *args)
+        outs = eval_jaxpr(closed.jaxpr, closed.consts, *args)
+        return with_kinds(outs, closed.keys or [None] * len(outs))
 
     return f
 

@@ -38,7 +38,16 @@ def _parsed(args):
     if not arrow:
         joined = "".join(inputs)
         output = "".join(sorted(c for c in set(joined) if joined.count(c) == 1))
-    return inputs, output, operands
+    return *_in_letters(inputs, output), operands
+
+
+def _in_letters(inputs, output):
+    """Indices that are digits, or letters of other alphabets, as letters that nothing else has."""
+    used = set("".join([*inputs, output]))
+    odd = sorted(c for c in used - set(string.ascii_letters) if c.isalnum())
+    free = [c for c in string.ascii_letters if c not in used]
+    names = str.maketrans(dict(zip(odd, free)))
+    return [t.translate(names) for t in inputs], output.translate(names)
 
 
 def _from_lists(args):

@@ -10,6 +10,7 @@ from .._control import stop_gradient
 from .._core import Value, config, dtypes, errors, is_array_like, typeof
 from .._core.devices import devices
 from . import _promote
+from ._compound import Compound
 from ._types import DType
 
 # Promotion
@@ -273,6 +274,8 @@ def shape(a):
     """
     if isinstance(a, Value):
         return typeof(a).shape
+    if isinstance(a, Compound):
+        return a.shape  # pyright: ignore[reportAttributeAccessIssue]
     if not is_array_like(a) and not isinstance(a, (list, tuple)):
         raise errors.not_an_array("numpy.shape", a)
     return np.shape(a)

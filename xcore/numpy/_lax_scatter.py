@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .._control.checks import check_rows
-from .._core import boundary, errors, findings, fused, typeof
+from .._core import boundary, dtypes, errors, findings, fused, typeof
 from .._ops.slicing import GatherDims, ScatterDims, as_gather
 from ._creation import zeros
 from ._plan import mode_of
@@ -283,12 +283,14 @@ def split(operand, sizes, axis: int = 0) -> list:
 
 
 def dtype(x) -> np.dtype:
-    """The dtype of an array, or the one that a Python number would get.
+    """The dtype of an array, or the one that a Python number would get; of a dtype itself.
 
     >>> import xcore as xc
     >>> xc.lax.dtype(1.5)
     dtype('float32')
     """
+    if isinstance(x, (np.dtype, type)):
+        return dtypes.as_dtype(x)
     return typeof(as_array("lax.dtype", x)).dtype
 
 

@@ -1,0 +1,231 @@
+"""As ``checks.py``: keys as leaves of trees, programs as data, and what needs four devices."""
+
+import os
+
+os.environ["XCORE_NUM_CPU_DEVICES"] = "4"
+
+import numpy as np
+
+import xcore.as_jax  # noqa: F401 (from here on jax is xcore)
+
+import jax  # isort: skip
+import jax.numpy as jnp  # isort: skip
+from jax import lax  # isort: skip
+
+RNG = np.random.default_rng(27)
+
+
+# Keys in trees
+
+
+def _tree():
+    key = jax.random.key(0)
+    return {"a": key, "b": [jnp.ones(2), jax.random.split(key, 3)]}
+
+
+def check_keys_are_leaves():
+    tree, structure = _tree(), jax.tree.structure({"a": 0, "b": [0, 0]})
+    assert jax.tree.structure(tree) == structure == jax.tree_util.tree_structure(tree)
+    leaves = jax.tree.leaves(tree)
+    assert leaves[0] is tree["a"] and jnp.shape(leaves[2]) == (3,)
+    assert jax.tree.unflatten(structure, leaves)["b"][1] is leaves[2]
+    assert jax.tree.map(jnp.shape, tree) == {"a": (), "b": [(2,), (3,)]}
+    data = jax.tree.map(lambda x: jnp.issubdtype(x.dtype, jax.dtypes.prng_key), tree)
+    assert data == {"a": True, "b": [False, True]}
+    paths = [jax.tree_util.keystr(p) for p, _ in jax.tree_util.tree_leaves_with_path(tree)]
+    assert paths == ["['a']", "['b'][0]", "['b'][1]"]
+    both = jax.tree.transpose(jax.tree.structure([0, 0]), None, [tree, tree])
+    assert both["a"] == [tree["a"]] * 2
+    assert jax.tree.broadcast(1, tree) == {"a": 1, "b": [1, 1]}
+    assert jax.tree.reduce(lambda n, x: n + x.size, tree, 0) == 6
+    assert jax.tree.leaves(tree, is_leaf=lambda x: isinstance(x, list))[1] is tree["b"]
+    assert jax.tree.map(lambda key, shape: shape, tree["a"], 3) == 3
+    assert jax.tree_util.all_leaves([tree["a"], 1]) and not jax.tree.all(data)
+
+
+def check_keys_go_through_transformations():
+    tree = _tree()
+    moved = jax.jit(lambda t: jax.tree.map(lambda x: x, t))(tree)
+    assert jax.tree.map(lambda x, y: x.dtype == y.dtype, moved, tree)["b"][1]
+    each = jax.vmap(lambda t: jax.random.normal(jax.tree.leaves(t)[0]))([tree["b"][1]])
+    assert each.tolist() == jax.vmap(jax.random.normal)(tree["b"][1]).tolist()
+    flat, structure = jax.tree.flatten(tree)
+    f = jax.jit(lambda *xs: jax.random.normal(jax.tree.unflatten(structure, xs)["a"]))
+    assert f(*flat) == jax.random.normal(tree["a"])
+
+
+def check_keys_go_through_jaxprs():
+    key = jax.random.key(3)
+    made, shapes = jax.make_jaxpr(lambda k: (jax.random.split(k), 1.0), return_shape=True)(key)
+    keys, one = jax.core.jaxpr_as_fun(made)(*jax.tree.leaves(key))
+    assert keys.dtype == key.dtype and one == 1 and bool((keys == jax.random.split(key)).all())
+    assert jax.tree.leaves(shapes)[0].dtype == key.dtype
+
+
+def check_types_of_keys():
+    key = jax.random.key(0)
+    struct = jax.ShapeDtypeStruct((3,), key.dtype)
+    assert isinstance(struct, jax.ShapeDtypeStruct) and struct.shape == (3,)
+    assert not isinstance(key, jax.ShapeDtypeStruct)
+    found = jax.eval_shape(jax.vmap(jax.random.normal), struct)
+    assert found == jax.ShapeDtypeStruct((3,), jnp.float32)
+    assert isinstance(jax.eval_shape(jax.random.split, key), jax.ShapeDtypeStruct)
+
+
+# Programs as data
+
+
+def check_jaxprs_are_changed():
+    made = jax.make_jaxpr(lambda x, y: (jnp.sin(x) * 2, jnp.cos(y)))(1.0, 1.0)
+    assert made.invars == made.jaxpr.invars and made.outvars == made.jaxpr.outvars
+    doubled = [e.replace() if e.primitive.name != "sin" else _cosine(e) for e in made.eqns]
+    other = made.replace(jaxpr=made.jaxpr.replace(eqns=doubled))
+    out = jax.core.eval_jaxpr(other.jaxpr, other.consts, 0.5, 0.0)[0]
+    np.testing.assert_allclose(out, 2 * np.cos(0.5), rtol=1e-6)
+
+
+def _cosine(eqn):
+    return eqn.replace(primitive=lax.cos_p)
+
+
+def check_what_is_not_used_goes():
+    from jax.extend import linear_util
+    from jax.interpreters import partial_eval
+
+    made = jax.make_jaxpr(lambda x, y: (jnp.sin(x), jnp.cos(y) * x))(1.0, 1.0)
+    short, used = partial_eval.dce_jaxpr(made.jaxpr, [True, False])
+    assert used == [True, False] and [e.primitive.name for e in short.eqns] == ["sin"]
+    assert partial_eval.dce_jaxpr(made.jaxpr, [True, False], True)[1] == [True, True]
+    fun = linear_util.wrap_init(lambda x: [jnp.sin(x)])
+    jaxpr, types, _ = partial_eval.trace_to_jaxpr_dynamic(fun, made.in_avals[:1])
+    assert [e.primitive.name for e in jaxpr.eqns] == ["sin"] and types[0].shape == ()
+
+
+def check_params_of_primitives_may_be_jaxprs():
+    from jax.extend.core import Primitive
+    from jax.interpreters import mlir
+
+    run = Primitive("run")
+    run.multiple_results = True
+    run.def_impl(lambda *xs, jaxpr: jax.core.jaxpr_as_fun(jaxpr)(*xs))
+    run.def_abstract_eval(lambda *types, jaxpr: jaxpr.out_avals)
+    mlir.register_lowering(run, mlir.lower_fun(run.impl, multiple_results=True))
+    held = jax.make_jaxpr(lambda x: x * jax.nn.sigmoid(x))(1.0)
+    assert jax.jit(lambda x: run.bind(x, jaxpr=held)[0])(0.0) == 0
+
+
+def check_types_of_tangents():
+    t = jax.typeof(jnp.ones(3))
+    assert t.at_least_vspace() == t.to_tangent_aval() == t.to_ct_aval()
+    assert jax.typeof(jnp.arange(3)).at_least_vspace().dtype == jax.dtypes.float0
+    assert t.update_weak_type(True).weak_type
+
+
+# Settings
+
+
+def check_settings_of_the_runtime_are_read():
+    assert jax.config.jax_num_cpu_devices == len(jax.devices()) == 4
+    before = jax.config.jax_compilation_cache_dir
+    jax.config.update("jax_compilation_cache_dir", "/tmp/no such place")
+    assert jax.config.jax_compilation_cache_dir == "/tmp/no such place"
+    jax.config.update("jax_compilation_cache_dir", None)
+    assert jax.config.jax_compilation_cache_dir is None
+    jax.config.update("jax_compilation_cache_dir", before)
+    jax.config.update("jax_optimization_level", "O2")
+    assert jax.config.jax_optimization_level == "O2"
+
+
+def check_backends_are_there_when_started():
+    from jax._src import xla_bridge
+
+    jax.devices()
+    assert xla_bridge._backends and xla_bridge._backends.get("cpu").device_count() == 4
+    assert xla_bridge._backends.get("tpu") is None
+
+
+# Several devices
+
+
+def _mesh():
+    return jax.make_mesh((4,), ("i",), axis_types=(jax.sharding.AxisType.Auto,))
+
+
+def check_smap():
+    x = jnp.arange(8.0).reshape(2, 4)
+    with jax.set_mesh(_mesh()):
+        f = jax.smap(
+            lambda x, y: (lax.psum(x, "i"), x + y), in_axes=(1, None), out_axes=(None, 1),
+            axis_name="i",
+        )  # fmt: skip
+        total, moved = f(x, 1.0)
+    assert total.tolist() == [[6], [22]] and moved.tolist() == (x + 1).tolist()
+
+
+def check_ragged_all_to_all():
+    n, rows = 4, 9
+    sizes = RNG.integers(0, 3, (n, n))  # of what device j sends to device i
+    starts = np.cumsum(sizes, 1) - sizes
+    places = np.cumsum(sizes, 0) - sizes
+    x = RNG.normal(size=(n, rows, 2)).astype("f")
+    expected = -np.ones((n, rows, 2), "f")
+    for j in range(n):
+        for i in range(n):
+            s, p, k = starts[j, i], places[j, i], sizes[j, i]
+            expected[i, p : p + k] = x[j, s : s + k]
+
+    def f(x, starts, sizes, places, got):
+        rows = [a[0] for a in (x, -jnp.ones_like(x), starts, sizes, places, got)]
+        return lax.ragged_all_to_all(*rows, axis_name="i")[None]
+
+    given = x, starts, sizes, places, sizes.T
+    spec = jax.P("i")
+    spread = jax.shard_map(f, mesh=_mesh(), in_specs=(spec,) * 5, out_specs=spec)
+    assert np.array_equal(jax.jit(spread)(*given), expected)
+    sent = np.zeros((n, rows, 1), "f")
+    for j in range(n):
+        sent[j, : sizes[j].sum()] = 1
+    grad = jax.grad(lambda x: spread(x, *given[1:]).sum())(x)
+    assert np.array_equal(grad, np.broadcast_to(sent, x.shape))
+
+
+def check_advice_to_compilers_changes_nothing():
+    from jax.experimental.custom_partitioning import custom_partitioning
+    from jax.experimental.scheduling_groups import scheduling_group
+    from jax.experimental.shard_alike import shard_alike
+    from jax.experimental.xla_metadata import set_xla_metadata
+
+    f = custom_partitioning(lambda x, n: x * n, static_argnums=(1,))
+    f.def_partition(infer_sharding_from_operands=None, partition=None)
+    mesh = _mesh()
+    x = jax.device_put(jnp.arange(4.0), jax.NamedSharding(mesh, jax.P("i")))
+    assert jax.jit(lambda x: f(x, 3))(x).tolist() == [0, 3, 6, 9]
+    assert shard_alike(1, 2) == (1, 2) and scheduling_group("g")(f) is f
+    with set_xla_metadata(key="value"):
+        assert set_xla_metadata(x, key="value") is x
+
+
+def check_parts_are_as_narrow_as_arrays():
+    whole = np.arange(8.0)
+    for devices in (jax.devices(), jax.devices()[:1]):
+        spread = jax.NamedSharding(
+            jax.make_mesh((len(devices),), ("i",), devices=devices), jax.P("i")
+        )
+        x = jax.make_array_from_callback((8,), spread, lambda i: whole[i])
+        y = jax.make_array_from_process_local_data(spread, whole)
+        assert x.dtype == y.dtype == np.float32
+        assert np.array_equal(x + y, 2 * whole)
+
+
+def check_places_with_layouts():
+    from jax.experimental.layout import Format, Layout
+
+    place = Format(Layout((0,)), jax.NamedSharding(_mesh(), jax.P("i")))
+    out = jax.jit(lambda x: lax.with_sharding_constraint(x * 2, place))(jnp.ones(4))
+    assert out.sharding.spec == jax.P("i")
+
+
+if __name__ == "__main__":
+    import results  # beside this script
+
+    results.tell(globals())
