@@ -52,6 +52,7 @@ collect_ignore = [
     "xcore/as_jax",
     "tests/as_jax/checks.py",
     "tests/as_jax/names.py",
+    "tests/as_jax/spread.py",
     "tests/ecosystem/programs",
 ]
 
