@@ -259,7 +259,7 @@ BELOW = {
     "_core": (
         "tree nodes dtypes errors findings package Array ArrayType ShapeDtypeStruct Value Tracer typeof "
         "ArrayLike DTypeLike Axis Shape Index Key PyTree DeviceLike Scalar is_evaluating "
-        "ensure_compile_time_eval struct static shown fused require bound boundary stack_level user_frame "
+        "ensure_compile_time_eval struct static shown fused one_of require bound boundary stack_level user_frame "
         "trace_program eval_program dead_code_eliminated "
         # where and on what a program runs
         "device_put Mesh PartitionSpec default_sharding NamedSharding"

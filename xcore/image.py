@@ -14,6 +14,7 @@ from ._core import Array as _Array
 from ._core import Shape as _Shape
 from ._core import dtypes as _dtypes
 from ._core import errors as _errors
+from ._core import one_of as _one_of
 from ._core.types import typeof as _typeof
 from ._core.typing import ArrayLike as _ArrayLike
 
@@ -36,8 +37,7 @@ class ResizeMethod(_enum.Enum):
     @staticmethod
     def from_string(s: str) -> ResizeMethod:
         """The method of a name."""
-        if s not in _NAMES:
-            raise _errors.bad_argument("image", "method", s, f"one of {', '.join(_NAMES)}")
+        _one_of("image", "method", s, _NAMES, f"one of {', '.join(_NAMES)}")
         return _NAMES[s]
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ._core import Array, ArrayLike, Program, errors
+from ._core import Array, ArrayLike, Program, errors, one_of
 from .decomp import plot_factors
 from .linalg import LinearOperator
 from .pde import Grid
@@ -59,8 +59,7 @@ def field(grid: Any, u: Any, ax: Any = None, *, kind: str = "map", **options: An
         ax.plot(*places, values, **options)
         ax.set(xlabel="x" if _coordinates(grid) == "cartesian" else "r")
         return ax
-    if kind not in ("map", "contour"):
-        raise errors.bad_argument("plot.field", "kind", kind, '"map", "contour" or "quiver"')
+    one_of("plot.field", "kind", kind, ("map", "contour"), '"map", "contour" or "quiver"')
     flat = values[:, :, values.shape[2] // 2] if box.ndim == 3 else values
     options = _colours(flat) | options
     shading = "nearest" if inside is not None else "gouraud"

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._backend.callbacks import checked, wrap_callback
 from .._backend.client import wait_for_effects
-from .._core import ArrayType, Op, PyTree, bind, boundary, config, errors, tree
+from .._core import ArrayType, Op, PyTree, bind, boundary, config, errors, one_of, tree
 from .._core.compile import raise_from_callback
 from .._core.eval import from_numpy, is_array_like, run_program, to_array, to_value
 from .._core.program import ORDERED, canonical, trace_closed
@@ -262,8 +262,7 @@ def pure_callback(
     Array(2., dtype=float32)
     """
     method = vmap_method or ("legacy_vectorized" if vectorized else "sequential")
-    if method not in _METHODS:
-        raise errors.bad_argument("pure_callback", "vmap_method", method, f"one of {_METHODS}")
+    one_of("pure_callback", "vmap_method", method, _METHODS, f"one of {_METHODS}")
     types, structure = _promised("pure_callback", result_shape_dtypes)
     outs = _call("pure_callback", callback, args, kwargs, structure, types, effect="pure", ordered=False,
                  vmap_method=method)  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _ops as ops
-from .._core import boundary, dtypes, errors, to_value, tree, typeof
+from .._core import boundary, dtypes, errors, one_of, to_value, tree, typeof
 from .._ops import collectives as c
 from .._transforms import vmap as axes
 
@@ -371,8 +371,7 @@ _CASTS = ("varying", "reduced", "invarying")
 
 
 def _check_cast(who: str, to: str) -> None:
-    if to not in _CASTS:
-        raise errors.bad_argument(f"lax.{who}", "to", to, f"one of {', '.join(map(repr, _CASTS))}")
+    one_of(f"lax.{who}", "to", to, _CASTS, f"one of {', '.join(map(repr, _CASTS))}")
 
 
 @boundary

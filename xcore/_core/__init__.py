@@ -11,7 +11,7 @@ from .eval import from_numpy, fused, is_array_like, to_array, to_value
 from .mesh import Mesh, PartitionSpec
 from .op import Alternative, Linear, Op
 from .program import Eqn, Literal, Program, Var, eval_program, trace_closed, trace_program
-from .settings import require
+from .settings import one_of, require
 from .sharding import NamedSharding
 from .source import boundary
 from .struct import static, struct

@@ -24,3 +24,10 @@ def require(wanted: str, who: str, **given: Any) -> None:
         words = isinstance(value, str)
         if words or (known and not np.all(_WANTED[wanted](np.asarray(value)))):  # NaN is not
             raise errors.bad_argument(who, name, value, wanted)
+
+
+def one_of(who: str, name: str, given: Any, allowed: Any, wanted: str = "") -> None:
+    """An error for a setting that is none of those allowed; ``wanted`` says in words which these are."""
+    if given not in allowed:
+        wanted = wanted or "one of " + ", ".join(map(repr, allowed))
+        raise errors.bad_argument(who, name, given, wanted)

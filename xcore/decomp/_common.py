@@ -13,7 +13,7 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .. import random
 from .._control import jit, vmap
-from .._core import Array, dtypes, errors, fused, is_evaluating
+from .._core import Array, dtypes, errors, fused, is_evaluating, one_of
 from .._iterate import Steps, checkpoints, iterate
 from .._solution import Solution, Status
 from ..numpy._select import safe_divide
@@ -140,10 +140,7 @@ def starts(who, x, rank, init, key, restarts, positive):
             raise errors.bad_argument(who, "init", cp, f"of shape {tuple(x.shape)} and rank {rank}")
         first = (cp.factors[0] * cp.weights).astype(x.dtype)
         return [first, *[f.astype(x.dtype) for f in cp.factors[1:]]], False
-    if init not in ("random", "hosvd"):
-        raise errors.bad_argument(
-            who, "init", init, "'random', 'hosvd', a CP tensor or its factors"
-        )
+    one_of(who, "init", init, ("random", "hosvd"), "'random', 'hosvd', a CP tensor or its factors")
     key, shape = random.key(0) if key is None else key, tuple(x.shape)
     if init == "hosvd":
         return start_hosvd(x, key, rank, positive), False

@@ -23,7 +23,7 @@ from typing import Any
 from .. import lax, nn, random
 from .. import numpy as xnp
 from .._control import eval_shape
-from .._core import Array, ArrayLike, Shape, ShapeDtypeStruct, errors
+from .._core import Array, ArrayLike, Shape, ShapeDtypeStruct, errors, one_of
 
 __all__ = [
     "Dense", "GeneralConv", "Conv", "GeneralConvTranspose", "Conv1DTranspose", "ConvTranspose",
@@ -355,8 +355,7 @@ def Dropout(rate: ArrayLike, mode: str = "train") -> Layer:
     >>> sorted(set(apply((), xnp.ones(50), rng=xc.random.key(0)).tolist()))
     [0.0, 2.0]
     """
-    if mode not in ("train", "eval"):
-        raise errors.bad_argument("Dropout", "mode", mode, "'train' or 'eval'")
+    one_of("Dropout", "mode", mode, ("train", "eval"), "'train' or 'eval'")
 
     def f(x, rng=None, **kwargs):
         if mode == "eval":

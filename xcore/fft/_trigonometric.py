@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import _ops as ops
-from .._core import dtypes, errors, fused, typeof
+from .._core import dtypes, errors, fused, one_of, typeof
 from .._ops.trigonometric import INVERSE_TYPE
 from ..numpy._promote import as_array
 from ..numpy.fft import (
@@ -23,8 +23,7 @@ _INVERSE = {None: "forward", "backward": "forward", "ortho": "ortho", "forward":
 def _transform(who, x, kind, type, axes, lengths, norm, inverse, orthogonalize):
     """The transform over different axes, each cut off or filled up to its length first."""
     check_norm(who, norm)
-    if type not in INVERSE_TYPE:
-        raise errors.bad_argument(who, "type", type, "1, 2, 3 or 4")
+    one_of(who, "type", type, INVERSE_TYPE, "1, 2, 3 or 4")
     if len(set(axes)) < len(axes):
         raise errors.bad_argument(who, "axes", tuple(axes), "different axes")
     x, shape = working_dtype(who, x), typeof(x).shape

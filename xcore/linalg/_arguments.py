@@ -145,8 +145,3 @@ def modulus(x):
 def epsilon(x) -> float:
     """The distance from 1 to the next number in the dtype of an array."""
     return float(dtypes.finfo(dtypes.to_real(typeof(x).dtype)).eps)
-
-
-def one_of(who: str, name: str, given, allowed) -> None:
-    if given not in allowed:
-        raise errors.bad_argument(who, name, given, "one of " + ", ".join(map(repr, allowed)))

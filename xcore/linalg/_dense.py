@@ -8,13 +8,14 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import cond, custom_jvp, jvp
 from .._core import Array, ArrayLike, DTypeLike, dtypes, errors, fused, is_evaluating, typeof
+from .._core.settings import one_of
 from .._ops.matrices import FACTORISED, diagonal, swapped
 from .._solution import Certificate, Solution, Status, first_that_holds
 from ..numpy._determinant import determinant
 from ..numpy._equations import identity_like
 from ..numpy._select import safe_divide
 from . import _elimination, _lanes
-from ._arguments import as_inexact, check_matrices, epsilon, one_of, product, with_columns
+from ._arguments import as_inexact, check_matrices, epsilon, product, with_columns
 from ._assumed import known_band, solve_in_band
 from ._certificates import of_inverse
 from ._digits import digits_of, relative

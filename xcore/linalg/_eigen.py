@@ -15,12 +15,13 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import cond, fori_loop, vmap
 from .._core import Array, ArrayLike, Key, dtypes, errors, require, static, struct, tree, typeof
+from .._core.settings import one_of
 from .._iterate import checkpoints, history_of, iterate
 from .._solution import Solution, Status, first_that_holds
 from ..numpy._matrices import SVDResult
 from ..numpy._select import safe_divide
 from ..random import key, normal
-from ._arguments import epsilon, hermitian_part, modulus, one_of
+from ._arguments import epsilon, hermitian_part, modulus
 from ._eigenpairs import with_derivatives
 from ._elimination import first_zero
 from ._factors import factorise, kind_for

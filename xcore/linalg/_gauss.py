@@ -11,12 +11,12 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import Array, ArrayLike, errors, fused, struct, typeof
+from .._core import Array, ArrayLike, errors, fused, one_of, struct, typeof
 from .._ops.matrices import diagonal, part
 from ..numpy._equations import identity_like
 from ..numpy._promote import as_array
 from . import _elimination
-from ._arguments import as_inexact, check_matrices, modulus, one_of, over_batch, with_columns
+from ._arguments import as_inexact, check_matrices, modulus, over_batch, with_columns
 from ._dense import our_determinant
 from ._echelon import (
     EliminationSteps,

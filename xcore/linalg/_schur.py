@@ -15,9 +15,9 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import fori_loop, vmap
-from .._core import Array, ArrayLike, dtypes, errors, fused, typeof
+from .._core import Array, ArrayLike, dtypes, errors, fused, one_of, typeof
 from .._ops.matrices import adjoint, diagonal, part
-from ._arguments import as_inexact, check_matrices, in_lapack_dtype, one_of, over_batch, product
+from ._arguments import as_inexact, check_matrices, in_lapack_dtype, over_batch, product
 
 
 def _prepared(who: str, *xs) -> tuple:

@@ -8,11 +8,11 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import cond
 from .._control.platforms import by_platform
-from .._core import Array, ArrayLike, ArrayType, dtypes, errors, fused, typeof
+from .._core import Array, ArrayLike, ArrayType, dtypes, errors, fused, one_of, typeof
 from .._ops.matrices import adjoint, conjugate, diagonal, matmul, swapped
 from .._solution import Solution
 from ..numpy._equations import differentiable_solve, identity_like, solve_matrices
-from ._arguments import as_inexact, as_square, check_matrices, epsilon, one_of, over_batch
+from ._arguments import as_inexact, as_square, check_matrices, epsilon, over_batch
 from ._elimination import first_zero
 from ._sensitivity import (
     adjoint_sylvester,

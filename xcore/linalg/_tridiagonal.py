@@ -10,12 +10,12 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import cond, custom_linear_solve, platform_dependent
-from .._core import Array, ArrayLike, errors, fused, typeof
+from .._core import Array, ArrayLike, errors, fused, one_of, typeof
 from .._ops.matrices import FACTORISED
 from .._solution import Solution
 from ..numpy._promote import broadcast_shapes, broadcast_to
 from . import _lanes
-from ._arguments import as_inexact, epsilon, in_lapack_dtype, one_of
+from ._arguments import as_inexact, epsilon, in_lapack_dtype
 from ._equations import Equation, judged, nothing_to_solve
 from ._sweeps import solve_many
 from ._truth import fail

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from .. import numpy as xnp
-from .._core import dtypes, errors, fused, typeof
+from .._core import dtypes, errors, fused, one_of, typeof
 from ..numpy._promote import as_inexact
 from ..special._sums import logsumexp, masked_softmax
 
@@ -41,8 +41,7 @@ def dot_product_attention(
     >>> xc.nn.dot_product_attention(x, x, x).shape
     (2, 1, 4)
     """
-    if implementation not in (None, "xla"):
-        raise errors.bad_argument(_WHO, "implementation", implementation, 'None or "xla"', "")
+    one_of(_WHO, "implementation", implementation, (None, "xla"), 'None or "xla"')
     arrays = (query, key, value, bias, mask, query_seq_lengths, key_value_seq_lengths)
     window = local_window_size
     window = (window, window) if isinstance(window, int) else window and tuple(window)

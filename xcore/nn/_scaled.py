@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import numpy as xnp
 from .._control import custom_jvp
-from .._core import dtypes, errors, typeof
+from .._core import dtypes, errors, one_of, typeof
 from ..numpy._lax import dot_general
 from ..numpy._promote import as_array, one_axis
 
@@ -42,8 +42,7 @@ def get_scaled_dot_general_config(mode, global_scale=None):
     32
     """
     who = "nn.get_scaled_dot_general_config"
-    if mode not in _FORMATS:
-        raise errors.bad_argument(who, "mode", mode, f"one of {[*_FORMATS]}")
+    one_of(who, "mode", mode, _FORMATS, f"one of {[*_FORMATS]}")
     if mode == "nvfp4":
         scale = as_array(who, 1.0 if global_scale is None else global_scale, "global_scale")
         return BlockScaleConfig(mode, *_FORMATS[mode], xnp.reshape(scale.astype("float32"), ()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import numpy as xnp
-from .._core import dtypes, errors, fused, typeof
+from .._core import dtypes, errors, fused, one_of, typeof
 from ..numpy._promote import as_array, as_inexact, one_axis
 from ..special import logsumexp
 from ..special._sums import masked_log_softmax, masked_softmax
@@ -100,10 +100,7 @@ def standardize(
     >>> xnp.round(xc.nn.standardize(xnp.asarray([1.0, 3.0])), 3)
     Array([-1.,  1.], dtype=float32)
     """
-    if algorithm not in ("fast", "stable"):
-        raise errors.bad_argument(
-            "nn.standardize", "algorithm", algorithm, '"fast" or "stable"', ""
-        )
+    one_of("nn.standardize", "algorithm", algorithm, ("fast", "stable"), '"fast" or "stable"')
     return _standardize(
         x, mean, variance, where, axis=_static(axis), epsilon=epsilon, algorithm=algorithm
     )

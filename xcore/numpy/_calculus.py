@@ -8,7 +8,7 @@ import operator
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors, fused, typeof
+from .._core import dtypes, errors, fused, one_of, typeof
 from . import _reduce
 from ._creation import asarray
 from ._elementwise import floor_remainder
@@ -170,8 +170,7 @@ def gradient(f, *varargs, axis=None, edge_order=1):
         raise errors.bad_argument(
             who, "varargs", len(varargs), f"nothing, 1, or {len(axes)} spacings"
         )
-    if edge_order not in (1, 2):
-        raise errors.bad_argument(who, "edge_order", edge_order, "1 or 2")
+    one_of(who, "edge_order", edge_order, (1, 2), "1 or 2")
     for a in axes:
         if typeof(f).shape[a] < edge_order + 1:
             raise errors.shape_mismatch(

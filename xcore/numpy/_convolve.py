@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import _ops as ops
-from .._core import dtypes, errors, fused, typeof
+from .._core import dtypes, errors, fused, one_of, typeof
 from ._functions import conj
 from ._promote import as_array, astype, result_dtype
 
@@ -12,8 +12,7 @@ _MODES = ("full", "same", "valid")
 
 def _vectors(name: str, mode, *xs):
     who = f"numpy.{name}"
-    if mode not in _MODES:
-        raise errors.bad_argument(who, "mode", mode, f"one of {_MODES}")
+    one_of(who, "mode", mode, _MODES, f"one of {_MODES}")
     xs = [as_array(who, x) for x in xs]
     if any(typeof(x).ndim != 1 or not typeof(x).size for x in xs):
         raise errors.shape_mismatch(who, "must be 1-d and not empty", first=xs[0], second=xs[1])

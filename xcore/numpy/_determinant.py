@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from .. import _ops as ops
 from .._control import custom_jvp, jvp, linear_call
-from .._core import Array, ArrayType, dtypes, errors, fused, typeof
+from .._core import Array, ArrayType, dtypes, fused, one_of, typeof
 from .._ops.factor import solve_with, take_rows
 from .._ops.matrices import (
     adjoint,
@@ -56,8 +56,7 @@ def slogdet(a, *, method: str | None = None):
     >>> print(sign, round(float(log), 3))
     -1.0 138.155
     """
-    if method not in (None, "lu"):
-        raise errors.bad_argument("numpy.linalg.slogdet", "method", method, "None or 'lu'")
+    one_of("numpy.linalg.slogdet", "method", method, (None, "lu"), "None or 'lu'")
     a, back = as_matrices("slogdet", a, square=True)
     d, odd = _signed_lu(a)
     last = typeof(d).ndim - 1

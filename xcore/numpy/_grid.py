@@ -8,7 +8,7 @@ import operator
 import numpy as np
 
 from .. import _ops as ops
-from .._core import Value, dtypes, errors, from_numpy, fused, is_array_like, typeof
+from .._core import Value, dtypes, errors, from_numpy, fused, is_array_like, one_of, typeof
 from ._creation import asarray
 from ._elementwise import remainder
 from ._join import concatenate, stack
@@ -304,8 +304,7 @@ def unravel_index(indices, shape, order="C"):
     (Array([0, 1], dtype=int32), Array([1, 2], dtype=int32))
     """
     shape = check_shape("numpy.unravel_index", shape)
-    if order not in ("C", "F"):
-        raise errors.bad_argument("numpy.unravel_index", "order", order, "'C' or 'F'")
+    one_of("numpy.unravel_index", "order", order, ("C", "F"), "'C' or 'F'")
     step = 1 if order == "C" else -1
     flat = as_positions("numpy.unravel_index", indices)
     return tuple(_unraveled(flat, shape[::step])[::step])
@@ -354,8 +353,7 @@ def ravel_multi_index(multi_index, dims, mode="raise", order="C", *, dtype=None)
             raise errors.bad_argument(who, "mode", m, "'raise', 'clip', 'wrap' or 'ignore'")
         if m == "raise":
             _check_inside(who, x, n)
-    if order not in ("C", "F"):
-        raise errors.bad_argument(who, "order", order, "'C' or 'F'")
+    one_of(who, "order", order, ("C", "F"), "'C' or 'F'")
     return _raveled(
         arrays, dims, modes, order == "F", None if dtype is None else dtypes.as_dtype(dtype)
     )

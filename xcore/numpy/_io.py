@@ -7,7 +7,7 @@ import operator
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors, from_numpy, fused, typeof
+from .._core import dtypes, errors, from_numpy, fused, one_of, typeof
 from .._core.array import Array, on_memory_of
 from ._creation import asarray
 from ._elementwise import truth
@@ -210,8 +210,7 @@ def savez(file, *args, allow_pickle=True, **kwds):
 
 
 def _bit_weights(bitorder: str, name: str):
-    if bitorder not in ("big", "little"):
-        raise errors.bad_argument(f"numpy.{name}", "bitorder", bitorder, "'big' or 'little'")
+    one_of(f"numpy.{name}", "bitorder", bitorder, ("big", "little"), "'big' or 'little'")
     shifts = np.arange(8, dtype=np.uint8)
     return shifts[::-1] if bitorder == "big" else shifts
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .._control.checks import report
-from .._core import Array, dtypes, errors, findings, fused, typeof
+from .._core import Array, dtypes, errors, findings, fused, one_of, typeof
 from .._ops.matrices import adjoint, swapped, times_columns
 from ._promote import as_array, as_value, astype, inexact_dtype, result_dtype
 
@@ -78,8 +78,7 @@ def _triangle_of(who: str, a, uplo, symmetrize):
     NumPy reads one triangle, and so do we when one is named. Otherwise, with derivatives in mind,
     both count half: a gradient is then symmetric as its matrix is.
     """
-    if uplo not in (None, "L", "U", "l", "u"):
-        raise errors.bad_argument(f"numpy.linalg.{who}", "UPLO", uplo, "'L' or 'U'")
+    one_of(f"numpy.linalg.{who}", "UPLO", uplo, (None, "L", "U", "l", "u"), "'L' or 'U'")
     if symmetrize or (symmetrize is None and uplo is None):
         return symmetric(a)
     return adjoint(a) if uplo in ("U", "u") else a

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from .. import _ops as ops
-from .._core import ArrayType, dtypes, errors, fused, typeof
+from .._core import ArrayType, dtypes, errors, fused, one_of, typeof
 from . import _moments, _reduce
 from ._apply import apply_along_axis
 from ._creation import asarray
@@ -127,8 +127,7 @@ def _settings(who: str, kwargs, ndim: int) -> tuple:
         if any(n < 1 for pair in lengths for n in pair):
             raise errors.bad_argument(who, "stat_length", kwargs["stat_length"], "positive")
     kind = kwargs.get("reflect_type", "even")
-    if kind not in ("even", "odd"):
-        raise errors.bad_argument(who, "reflect_type", kind, "'even' or 'odd'")
+    one_of(who, "reflect_type", kind, ("even", "odd"), "'even' or 'odd'")
     return lengths, kind == "odd"
 
 

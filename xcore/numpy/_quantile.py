@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from .. import _ops as ops
-from .._core import Array, Value, dtypes, errors, fused, typeof
+from .._core import Array, Value, dtypes, errors, fused, one_of, typeof
 from . import _rounding as f
 from ._creation import full
 from ._cumulative import cumsum
@@ -224,8 +224,7 @@ def _quantile(name, a, q, scale, axis, out, method, keepdims, weights, interpola
     who = f"numpy.{name}"
     no_out(who, out)
     method = interpolation or method
-    if method not in METHODS:
-        raise errors.bad_argument(who, "method", method, f"one of {METHODS}")
+    one_of(who, "method", method, METHODS, f"one of {METHODS}")
     if weights is not None and method != "inverted_cdf":
         raise errors.bad_argument(who, "method", method, "'inverted_cdf' where weights are given")
     axis = tuple(axis) if isinstance(axis, list) else axis

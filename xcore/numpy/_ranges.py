@@ -8,7 +8,7 @@ import operator
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors, from_numpy, fused, is_evaluating, typeof
+from .._core import dtypes, errors, from_numpy, fused, is_evaluating, one_of, typeof
 from ._creation import cast_on_host
 from ._promote import (
     SCALARS,
@@ -278,8 +278,7 @@ def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
            [0, 1],
            [0, 1]], dtype=int32)
     """
-    if indexing not in ("xy", "ij"):
-        raise errors.bad_argument("numpy.meshgrid", "indexing", indexing, "'xy' or 'ij'")
+    one_of("numpy.meshgrid", "indexing", indexing, ("xy", "ij"), "'xy' or 'ij'")
     return list(_meshgrid(list(xi), bool(sparse), indexing == "xy")) if xi else []
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _ops as ops
-from .._core import Array, ArrayType, Value, dtypes, errors, typeof
+from .._core import Array, ArrayType, Value, dtypes, errors, one_of, typeof
 from .._core.eval import from_numpy, fused, is_array_like
 from ._compound import moves
 from ._creation import asarray, zeros
@@ -131,8 +131,7 @@ def choose(a, choices, out=None, mode="raise"):
     """
     who = "numpy.choose"
     no_out(who, out)
-    if mode not in ("raise", "clip", "wrap"):
-        raise errors.bad_argument(who, "mode", mode, "'raise', 'clip' or 'wrap'")
+    one_of(who, "mode", mode, ("raise", "clip", "wrap"), "'raise', 'clip' or 'wrap'")
     if mode == "raise" and not (isinstance(a, Value) and not isinstance(a, Array)):
         known, n = np.asarray(a), len(choices)
         if known.size and (known.min() < 0 or known.max() >= n):

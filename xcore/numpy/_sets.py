@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import _ops as ops
-from .._core import Array, ArrayType, dtypes, errors, from_numpy, fused, typeof
+from .._core import Array, ArrayType, dtypes, errors, from_numpy, fused, one_of, typeof
 from .._ops.families import full_like_type
 from ._join import concatenate
 from ._promote import as_array, astype, broadcast_to, one_axis, result_dtype
@@ -441,8 +441,7 @@ def isin(element, test_elements, assume_unique=False, invert=False, *, method="a
     >>> xnp.isin(xnp.arange(4), xnp.asarray([1, 3]))
     Array([False,  True, False,  True], dtype=bool)
     """
-    if method not in _MEMBER_METHODS:
-        raise errors.bad_argument("numpy.isin", "method", method, f"one of {_MEMBER_METHODS}")
+    one_of("numpy.isin", "method", method, _MEMBER_METHODS, f"one of {_MEMBER_METHODS}")
     return _isin([element, test_elements], bool(invert), method)
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from .. import _ops as ops
-from .._core import errors, fused, typeof
+from .._core import errors, fused, one_of, typeof
 from . import _promote
 from ._compound import moves
 from ._promote import (
@@ -63,8 +63,7 @@ def reshape(a, shape=None, order="C", *, copy=None, out_sharding=None):
 
 
 def _is_fortran(name: str, order) -> bool:
-    if order not in ("C", "F", "A", "K"):
-        raise errors.bad_argument(f"numpy.{name}", "order", order, "'C' or 'F'")
+    one_of(f"numpy.{name}", "order", order, ("C", "F", "A", "K"), "'C' or 'F'")
     return order == "F"
 
 

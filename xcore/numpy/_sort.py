@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .._control import cond, fori_loop
-from .._core import ArrayType, dtypes, errors, fused, typeof
+from .._core import ArrayType, dtypes, errors, fused, one_of, typeof
 from .._ops.families import full_like_type
 from ._promote import as_array, astype, dtype_or, one_axis, result_dtype
 
@@ -20,8 +20,7 @@ _KINDS = (None, "quicksort", "mergesort", "heapsort", "stable")
 
 
 def _check_order(who: str, kind, order) -> None:
-    if kind not in _KINDS:
-        raise errors.bad_argument(who, "kind", kind, f"one of {_KINDS}")
+    one_of(who, "kind", kind, _KINDS, f"one of {_KINDS}")
     if order is not None:
         raise errors.bad_argument(who, "order", order, "None: arrays have no named fields")
 
@@ -234,10 +233,8 @@ def searchsorted(a, v, side="left", sorter=None, *, method="scan"):
     Array(3, dtype=int32)
     """
     who = "numpy.searchsorted"
-    if side not in ("left", "right"):
-        raise errors.bad_argument(who, "side", side, "'left' or 'right'")
-    if method not in _SEARCHES:
-        raise errors.bad_argument(who, "method", method, f"one of {[*_SEARCHES]}")
+    one_of(who, "side", side, ("left", "right"), "'left' or 'right'")
+    one_of(who, "method", method, _SEARCHES, f"one of {[*_SEARCHES]}")
     return _searchsorted([a, v] if sorter is None else [a, v, sorter], side, method)
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import Array, errors
+from .._core import Array, errors, one_of
 from ._boundary import CONDITIONS, Neumann, Periodic
 from ._grid import Grid
 
@@ -105,10 +105,7 @@ _NEAR = 1e-9  # of a bound, in parts of the axis: 3.14159265 is π
 
 def checked(who: str, grid: Grid, name: str) -> _System:
     """The system of a grid, which its box must fit."""
-    if name not in _NAMES:
-        raise errors.bad_argument(
-            who, "coordinates", name, f"one of {', '.join(map(repr, _NAMES))}"
-        )
+    one_of(who, "coordinates", name, _NAMES, f"one of {', '.join(map(repr, _NAMES))}")
     system = SYSTEMS.get((name, grid.ndim))
     if system is None:
         want = f"of one axis, r, or two, r and θ, for {name!r} coordinates"

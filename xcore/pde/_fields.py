@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import jit
-from .._core import Array, dtypes, errors, struct, typeof
+from .._core import Array, dtypes, errors, one_of, struct, typeof
 from ..linalg import LinearOperator
 from ._along import along, by_axes, slab
 from ._axis import Axis, fewest_cells, make_axis
@@ -321,8 +321,7 @@ def _with_faces(u, axis: int, a: Axis, op: GridOperator):
 
 def check_order(who: str, grid: Grid, order: int) -> None:
     """The order exists, on this grid."""
-    if order not in (2, 4, 6):
-        raise errors.bad_argument(who, "order", order, '2, 4, 6 or "compact"')
+    one_of(who, "order", order, (2, 4, 6), '2, 4, 6 or "compact"')
     if order > 2 and grid.centred:
         advice = "Fields at the nodes, pde.Grid(...), have orders 4 and 6."
         raise errors.bad_argument(who, "order", order, "2 for fields of cells", advice)

@@ -9,11 +9,10 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import jit, scan
-from .._core import Array, DTypeLike, dtypes, errors, require, tree, typeof
+from .._core import Array, DTypeLike, dtypes, errors, one_of, require, tree, typeof
 from .._iterate import history_of
 from .._solution import Solution, Status
 from ..linalg import FunctionOperator, eigsh, lobpcg
-from ..linalg._arguments import one_of
 from ..linalg._eigen import rayleigh
 from ..linalg._eigenpairs import with_derivatives
 from ..linalg._truth import check_status

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import Array, ArrayLike, DTypeLike, dtypes, errors, static, struct, typeof
+from .._core import Array, ArrayLike, DTypeLike, dtypes, errors, one_of, static, struct, typeof
 from ._boundary import ZERO, resolve
 from ._fields import GridOperator
 from ._grid import Grid, evaluated, real_dtype
@@ -56,8 +56,7 @@ class OpenHelmholtz(GridOperator):
 
     def __post_init__(self):
         who = "pde.OpenHelmholtz"
-        if self.order not in _ORDERS:
-            raise errors.bad_argument(who, "order", self.order, f"one of {_ORDERS}")
+        one_of(who, "order", self.order, _ORDERS, f"one of {_ORDERS}")
         check_grid(who, self.box, self.order + 1)
         layer = pairs(who, self.layer, self.box.ndim)
         if any(0 < n < _FEWEST for pair in layer for n in pair):

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import jit
-from .._core import Array, ArrayLike, DTypeLike, dtypes, errors, static, struct, typeof
+from .._core import Array, ArrayLike, DTypeLike, dtypes, errors, one_of, static, struct, typeof
 from ._along import along, sparse_along, spread, times_axis
 from ._boundary import ZERO, complex_if, real_only, resolve
 from ._fields import GridOperator, axes_of, check_order
@@ -291,8 +291,7 @@ class Helmholtz(GridOperator):
     order: Any = static(default=2)
 
     def __post_init__(self):
-        if self.order not in (2, 4, 6):
-            raise errors.bad_argument("pde.Helmholtz", "order", self.order, "2, 4 or 6")
+        one_of("pde.Helmholtz", "order", self.order, (2, 4, 6), "2, 4 or 6")
         object.__setattr__(self, "faces", self.laplacian.faces)
         q = self.q if not callable(self.q) and xnp.ndim(self.q) == 0 else self.field(self.q)
         q = xnp.asarray(q)

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import eval_shape, jvp, vmap
-from .._core import errors, static, struct, typeof
+from .._core import one_of, static, struct, typeof
 from ..linalg import GMRES, FunctionOperator, linear_solve, lu_factor, lu_solve
 from ..sparse import Pattern, Sparse, jacobian, jacobian_pattern
 from ..sparse import solve as sparse_solve
@@ -153,8 +153,7 @@ def system_of(way: str, f, y, t, extra: tuple):
       f: function of (y, t, *extra), of which only the program counts here.
     """
     n = typeof(y).size
-    if way not in WAYS:
-        raise errors.bad_argument("pde.integrate", "jac", way, f"one of {WAYS}")
+    one_of("pde.integrate", "jac", way, WAYS, f"one of {WAYS}")
     if way == "auto" and n <= _DENSE_AT_MOST:
         way = "dense"
     if way == "auto" and n > _SPARSE_AT_MOST:

@@ -11,7 +11,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import cond, custom_linear_solve, jit, linear_transpose
-from .._core import Array, ArrayLike, Tracer, dtypes, errors, require, tree, typeof
+from .._core import Array, ArrayLike, Tracer, dtypes, errors, one_of, require, tree, typeof
 from .._iterate import history_of
 from .._solution import Certificate, Status
 from ..linalg import BiCGStab, FunctionOperator, linear_solve
@@ -150,8 +150,7 @@ def _only_by_default(who: str, estimate, cycle: str, smoother: str) -> None:
 def _check_names(who: str, method: str, cycle: str, smoother: str) -> None:
     for name, given, known in (("method", method, METHODS), ("cycle", cycle, CYCLES),
                                ("smoother", smoother, ("auto", *SMOOTHERS))):  # fmt: skip
-        if given not in known:
-            raise errors.bad_argument(who, name, given, "one of " + ", ".join(map(repr, known)))
+        one_of(who, name, given, known, "one of " + ", ".join(map(repr, known)))
 
 
 def _right_side(who: str, op, f) -> Array:

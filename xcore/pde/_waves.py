@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import Array, ArrayLike, PyTree, dtypes, errors, static, struct, typeof
+from .._core import Array, ArrayLike, PyTree, dtypes, errors, one_of, static, struct, typeof
 from ._grid import Grid
 
 # Weights of (f(x + (k + 1/2) h) - f(x - (k + 1/2) h)) / h in f'(x), by their order. (Fornberg 1988)
@@ -127,8 +127,7 @@ class OpenWave:
 
     def __post_init__(self):
         who = f"pde.{type(self).__name__}"
-        if self.order not in WEIGHTS:
-            raise errors.bad_argument(who, "order", self.order, f"one of {tuple(WEIGHTS)}")
+        one_of(who, "order", self.order, WEIGHTS, f"one of {tuple(WEIGHTS)}")
         check_grid(who, self.grid, self.order + 1)
         object.__setattr__(self, "layer", pairs(who, self.layer, self.grid.ndim))
         for name in self.media:

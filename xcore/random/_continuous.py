@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import boundary, dtypes, errors, typeof
+from .._core import boundary, dtypes, one_of, typeof
 from .._ops.families import FLOATS, ZERO, elementwise
 from ..numpy._promote import astype
 from ..special import erfcx
@@ -130,8 +130,7 @@ def sample_gumbel(source, *, shape, dtype, regime=None):
 
 
 def gumbel_regime(who: str, mode) -> str:
-    if mode not in (None, "low", "high", "highest"):
-        raise errors.bad_argument(f"random.{who}", "mode", mode, "'low' or 'high'")
+    one_of(f"random.{who}", "mode", mode, (None, "low", "high", "highest"), "'low' or 'high'")
     return "low" if mode in (None, "low") else "high"
 
 

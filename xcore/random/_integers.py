@@ -9,7 +9,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import while_loop
-from .._core import boundary, dtypes, errors, typeof
+from .._core import boundary, dtypes, errors, one_of, typeof
 from ..numpy._promote import as_array, astype, check_shape, one_axis
 from ._continuous import gumbel_regime, sample_gumbel, sample_signs
 from ._elementary import log
@@ -247,8 +247,7 @@ def bernoulli(key, p=0.5, shape=None, mode="low"):
     >>> xc.random.bernoulli(xc.random.key(0), 0.5, (3,))
     Array([False, False,  True], dtype=bool)
     """
-    if mode not in ("low", "high"):
-        raise errors.bad_argument("random.bernoulli", "mode", mode, "'low' or 'high'")
+    one_of("random.bernoulli", "mode", mode, ("low", "high"), "'low' or 'high'")
     # no truth value is NaN, and a quotient of densities may be given for the probability that it exceeds
     p = probability("p", p).checked("bernoulli")._replace(violated=None)
     work = compared(p.value)

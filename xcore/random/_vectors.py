@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import boundary, dtypes, errors, typeof
+from .._core import boundary, dtypes, errors, one_of, typeof
 from .._ops.matrices import adjoint
 from ..numpy._promote import as_array, astype, broadcast_shapes, check_shape
 from ..numpy._select import safe_divide
@@ -95,8 +95,7 @@ def multivariate_normal(key, mean, cov, shape=None, dtype=None, method="cholesky
     (5, 2)
     """
     who = "random.multivariate_normal"
-    if method not in _FACTORS:
-        raise errors.bad_argument(who, "method", method, f"one of {', '.join(map(repr, _FACTORS))}")
+    one_of(who, "method", method, _FACTORS, f"one of {', '.join(map(repr, _FACTORS))}")
     mean, cov = as_array(who, mean, "mean"), as_array(who, cov, "cov")
     m, c = typeof(mean), typeof(cov)
     if not m.shape or c.shape[-2:] != (m.shape[-1], m.shape[-1]):

@@ -14,6 +14,7 @@ from .._core import Array as _Array
 from .._core import ArrayLike as _ArrayLike
 from .._core import Axis as _Axis
 from .._core import errors as _errors
+from .._core import one_of
 from ..linalg._assumed import bandwidths as _bandwidths
 from ..linalg._truth import fail
 from ._spectral import from_triangle
@@ -188,8 +189,7 @@ def rq(
     Array([[1., 2.],
            [3., 4.]], dtype=float32)
     """
-    if mode not in ("full", "economic", "r"):
-        raise _errors.bad_argument("scipy.linalg.rq", "mode", mode, "'full', 'economic' or 'r'")
+    one_of("scipy.linalg.rq", "mode", mode, ("full", "economic", "r"), "'full', 'economic' or 'r'")
     turned = _adjoint(_xnp.asarray(a)[..., ::-1, :])
     q, r = _la.qr(turned, "reduced" if mode == "economic" else "complete")
     r = _adjoint(r)[..., ::-1, ::-1]
@@ -372,8 +372,7 @@ def solve_circulant(
     Array([1., 1., 1.], dtype=float32)
     """
     who, (c, b) = "scipy.linalg.solve_circulant", (_xnp.asarray(x) for x in (c, b))
-    if singular not in ("raise", "lstsq"):
-        raise _errors.bad_argument(who, "singular", singular, "'raise' or 'lstsq'")
+    one_of(who, "singular", singular, ("raise", "lstsq"), "'raise' or 'lstsq'")
     if (
         singular == "raise"
         and tol is None
@@ -419,8 +418,7 @@ def qr_multiply(
     Array([11.], dtype=float32)
     """
     who = "scipy.linalg.qr_multiply"
-    if mode not in ("left", "right"):
-        raise _errors.bad_argument(who, "mode", mode, "'left' or 'right'")
+    one_of(who, "mode", mode, ("left", "right"), "'left' or 'right'")
     q, *rest = _la.qr(a, pivoting=pivoting)
     q, c = _xnp.conj(q) if conjugate else q, _xnp.asarray(c)
     vector, axis = c.ndim == 1, -2 if mode == "left" else -1

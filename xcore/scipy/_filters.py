@@ -12,7 +12,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import jit
-from .._core import Array, ArrayLike, Axis, dtypes, errors, typeof
+from .._core import Array, ArrayLike, Axis, dtypes, errors, one_of, typeof
 from ..numpy import fft
 
 MODES = ("full", "same", "valid")
@@ -29,8 +29,7 @@ def _arrays(who: str, a, b):
 
 
 def check(who: str, name: str, given: Any, known: Iterable[Any]) -> None:
-    if given not in known:
-        raise errors.bad_argument(who, name, given, f"one of {', '.join(map(str, known))}")
+    one_of(who, name, given, known, f"one of {', '.join(map(str, known))}")
 
 
 def _ordered(who: str, a, b, axes):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import Array, ArrayLike, DTypeLike, errors
+from .._core import Array, ArrayLike, DTypeLike, errors, one_of
 
 
 def _line(x):
@@ -148,8 +148,7 @@ def convolution_matrix(a: ArrayLike | Sequence[Any], n: int, mode: str = "full")
         raise errors.bad_argument("scipy.linalg.convolution_matrix", "n", n, "an int of 1 or more")
     if k < 1:
         raise errors.bad_argument("scipy.linalg.convolution_matrix", "a", a, "one number or more")
-    if mode not in modes:
-        raise errors.bad_argument("scipy.linalg.convolution_matrix", "mode", mode, str(modes))
+    one_of("scipy.linalg.convolution_matrix", "mode", mode, modes, str(modes))
     i, j = np.ogrid[: k + n - 1, :n]
     inside = (i >= j) & (i - j < k)
     whole = xnp.where(inside, a[..., np.clip(i - j, 0, k - 1)], 0).astype(a.dtype)
@@ -244,8 +243,7 @@ def pascal(n: int, kind: str = "symmetric", exact: bool = True) -> Array:
 
 def _kind(who: str, kind):
     kind = "symmetric" if kind is None else kind  # as in JAX
-    if kind not in _PASCAL:
-        raise errors.bad_argument(f"scipy.linalg.{who}", "kind", kind, f"one of {tuple(_PASCAL)}")
+    one_of(f"scipy.linalg.{who}", "kind", kind, _PASCAL, f"one of {tuple(_PASCAL)}")
     return kind
 
 
@@ -316,8 +314,7 @@ def dft(n: int, scale: str | None = None, *, dtype: DTypeLike | None = None) -> 
            [ 1., -1.]], dtype=float32)
     """
     scales = {None: 1, "sqrtn": math.sqrt(n), "n": n}
-    if scale not in scales:
-        raise errors.bad_argument("scipy.linalg.dft", "scale", scale, f"one of {tuple(scales)}")
+    one_of("scipy.linalg.dft", "scale", scale, scales, f"one of {tuple(scales)}")
     i, j = np.ogrid[:n, :n]
     angle = 2 * np.pi / max(n, 1) * (i * j % max(n, 1))
     values = (np.cos(angle) - 1j * np.sin(angle)) / scales[scale]

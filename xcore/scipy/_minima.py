@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import grad, hessian, jvp
-from .._core import Array, ArrayLike, boundary, errors, tree
+from .._core import Array, ArrayLike, boundary, errors, one_of, tree
 from ..optimize import Result
 from ..optimize import minimize as _minimize
 from ..optimize._given import INSTEAD
@@ -193,8 +193,7 @@ def fmin(
         ("callback", callback),
         ("initial_simplex", initial_simplex),
     ):
-        if given not in (None, 0, False):
-            raise errors.bad_argument(who, name, given, "left out: loops are compiled")
+        one_of(who, name, given, (None, 0, False), "left out: loops are compiled")
     limit = {k: v for k, v in (("maxiter", maxiter), ("maxfun", maxfun)) if v is not None}
     found = minimize(func, x0, args, "Nelder-Mead", tol=xtol, options={"disp": bool(disp), **limit})
     if not full_output:

@@ -11,7 +11,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import linalg as la
 from .. import numpy as xnp
-from .._core import Array, ArrayLike, errors
+from .._core import Array, ArrayLike, errors, one_of
 
 
 def from_triangle(a, lower):
@@ -89,8 +89,7 @@ def eigh(
     Array([1., 2.], dtype=float32)
     """
     who = "scipy.linalg.eigh"
-    if type not in (1, 2, 3):
-        raise errors.bad_argument(who, "type", type, "1, 2 or 3")
+    one_of(who, "type", type, (1, 2, 3), "1, 2 or 3")
     a, b = (x if x is None else from_triangle(x, lower) for x in (a, b))  # pyright: ignore[reportAssignmentType]
     w, v = _generalised(a, b, type, not eigvals_only)
     chosen = _part(who, w, eigvals if subset_by_index is None else subset_by_index, subset_by_value)
@@ -214,8 +213,7 @@ def eig_banded(
     else:
         rows = [xnp.conj(band[..., k - 1 - i, i:]) for i in range(k)]
     wanted = {"a": None, "i": "subset_by_index", "v": "subset_by_value"}
-    if select not in wanted:
-        raise errors.bad_argument("scipy.linalg.eig_banded", "select", select, "'a', 'i' or 'v'")
+    one_of("scipy.linalg.eig_banded", "select", select, wanted, "'a', 'i' or 'v'")
     limits = {} if select == "a" else {wanted[select]: select_range}
     a = _diagonals(n, xnp.real(rows[0]), rows[1:], band.dtype)
     return eigh(a, eigvals_only=eigvals_only, **limits)

@@ -13,6 +13,7 @@ from .. import numpy as _xnp
 from .._core import Array as _Array
 from .._core import dtypes as _dtypes
 from .._core import errors as _errors
+from .._core import one_of as _one_of
 from .._core import typeof as _typeof
 from .._core.trace import Tracer as _Tracer
 from .._core.typing import ArrayLike as _ArrayLike
@@ -86,10 +87,7 @@ class RegularGridInterpolator:
 
 
 def _checked(method):
-    if method not in _METHODS:
-        raise _errors.bad_argument(
-            "RegularGridInterpolator", "method", method, f"one of {_METHODS}"
-        )
+    _one_of("RegularGridInterpolator", "method", method, _METHODS, f"one of {_METHODS}")
     return method
 
 

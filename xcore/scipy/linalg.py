@@ -16,7 +16,7 @@ from typing import Any as _Any
 
 from .. import linalg as _la
 from .. import numpy as _xnp
-from .._core import errors as _errors
+from .._core import errors as _errors, one_of as _one_of
 from .._core.array import Array as _Array
 from .._core.typing import ArrayLike as _ArrayLike
 from ..linalg import polar, solve_continuous_lyapunov
@@ -395,8 +395,7 @@ def qr(
     >>> qr(xnp.ones((3, 2)), mode="economic")[0].shape
     (3, 2)
     """
-    if mode not in _QR_MODES:
-        raise _errors.bad_argument("scipy.linalg.qr", "mode", mode, "'full', 'economic' or 'r'")
+    _one_of("scipy.linalg.qr", "mode", mode, _QR_MODES, "'full', 'economic' or 'r'")
     found = _la.qr(a, _QR_MODES[mode], pivoting=pivoting)
     return found if isinstance(found, tuple) else (found,)
 

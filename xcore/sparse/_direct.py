@@ -18,7 +18,7 @@ import numpy as np
 from .. import numpy as xnp
 from .._control import custom_linear_solve, pure_callback, stop_gradient
 from .._control.jit import ShapeDtypeStruct, jit
-from .._core import Array, ArrayLike, Tracer, dtypes, errors, static, struct
+from .._core import Array, ArrayLike, Tracer, dtypes, errors, one_of, static, struct
 from .._solution import Solution, Status, first_that_holds
 from ..linalg import LinearOperator
 from ..linalg._arguments import epsilon
@@ -314,8 +314,7 @@ def factorise(a: Sparse, kind: str = "lu", **options: Any) -> Any:
     True
     """
     who = "sparse.factorise"
-    if kind not in (*KINDS, *TRACED):
-        raise errors.bad_argument(who, "kind", kind, f"one of {(*KINDS, *TRACED)}")
+    one_of(who, "kind", kind, (*KINDS, *TRACED), f"one of {(*KINDS, *TRACED)}")
     if extra := set(options) - set(OPTIONS[kind]):
         raise errors.bad_argument(who, "options", sorted(extra), f"those of kind={kind!r}")
     a = coo_array(a) if kind == "qr" else _square(who, a)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from .._core import Array, ArrayLike, require
+from .._core import Array, ArrayLike, one_of, require
 from .._solution import Solution
-from ..linalg._arguments import one_of
 from ._direct import _solved
 from ._making import coo_array
 from ._matrix import Sparse

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import jit, vmap
-from .._core import Array, DTypeLike, errors, static, struct, typeof
+from .._core import Array, DTypeLike, errors, one_of, static, struct, typeof
 from .._core.notebook import shown
 from ..linalg import LinearOperator
 from ._indexing import At, item, repeated
@@ -180,8 +180,7 @@ class Sparse(Named, LinearOperator):
     mT = T
 
     def transpose(self, axes: None = None, copy: bool = False) -> Sparse:
-        if axes not in (None, (1, 0), (-1, -2)):
-            raise errors.bad_argument("sparse.Sparse.transpose", "axes", axes, "None or (1, 0)")
+        one_of("sparse.Sparse.transpose", "axes", axes, (None, (1, 0), (-1, -2)), "None or (1, 0)")
         return self.T
 
     @property

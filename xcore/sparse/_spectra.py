@@ -13,12 +13,12 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import cond, custom_root, stop_gradient, vmap, while_loop
-from .._core import Array, ArrayLike, dtypes, errors, static, struct, tree, typeof
+from .._core import Array, ArrayLike, dtypes, errors, one_of, static, struct, tree, typeof
 from .._iterate import iterate
 from .._solution import Certificate, Solution, Status, first_that_holds
 from ..linalg import GMRES, FunctionOperator, LinearOperator, Matrix, as_operator
 from ..linalg import solve as solve_dense
-from ..linalg._arguments import epsilon, one_of
+from ..linalg._arguments import epsilon
 from ..linalg._eigen import INVERSES, _check_count, _dtype_of, _irregular
 from ..linalg._linear_solve import solved_within
 from ..linalg._range import magnitude, safe_norm

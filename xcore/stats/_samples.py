@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import errors, fused, typeof
+from .._core import errors, fused, one_of, typeof
 from ..numpy._promote import as_array, as_inexact, one_axis
 
 _WAYS = ("average", "min", "max", "dense", "ordinal")
@@ -31,8 +31,7 @@ def rankdata(a, method="average", *, axis=None, nan_policy="propagate"):
     Array([1. , 2.5, 4. , 2.5], dtype=float32)
     """
     who = "stats.rankdata"
-    if method not in _WAYS:
-        raise errors.bad_argument(who, "method", method, f"one of {', '.join(map(repr, _WAYS))}")
+    one_of(who, "method", method, _WAYS, f"one of {', '.join(map(repr, _WAYS))}")
     if nan_policy != "propagate":
         raise errors.bad_argument(who, "nan_policy", nan_policy, "'propagate'")
     a = as_array(who, a, "a")
@@ -95,8 +94,7 @@ def mode(a, axis=0, nan_policy="propagate", keepdims=False):
     (3, 2)
     """
     who = "stats.mode"
-    if nan_policy not in ("propagate", "omit"):
-        raise errors.bad_argument(who, "nan_policy", nan_policy, "'propagate' or 'omit'")
+    one_of(who, "nan_policy", nan_policy, ("propagate", "omit"), "'propagate' or 'omit'")
     a = as_array(who, a, "a")
     ndim = typeof(a).ndim
     x = a.reshape(1, -1) if axis is None else xnp.moveaxis(a, one_axis(who, axis, ndim), -1)
@@ -136,8 +134,7 @@ def sem(a, axis=0, ddof=1, nan_policy="propagate", *, keepdims=False):
     0.6455
     """
     who = "stats.sem"
-    if nan_policy not in ("propagate", "omit"):
-        raise errors.bad_argument(who, "nan_policy", nan_policy, "'propagate' or 'omit'")
+    one_of(who, "nan_policy", nan_policy, ("propagate", "omit"), "'propagate' or 'omit'")
     a = as_inexact(who, a)
     if axis is None:
         a, axis = a.ravel(), 0

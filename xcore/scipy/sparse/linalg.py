@@ -14,7 +14,7 @@ import numpy as np
 from ... import numpy as xnp
 from ... import random
 from ..._control import stop_gradient, vmap
-from ..._core import Array, ArrayLike, PyTree, Shape, boundary, dtypes, errors, tree
+from ..._core import Array, ArrayLike, PyTree, Shape, boundary, dtypes, errors, one_of, tree
 from ...linalg import (
     CG,
     GMRES,
@@ -27,7 +27,7 @@ from ...linalg import (
 from ...linalg import LinearOperator as _Operator
 from ...linalg import eigsh as _eigsh
 from ...linalg import expm_multiply as _expm_multiply
-from ...linalg._arguments import epsilon, one_of
+from ...linalg._arguments import epsilon
 from ...linalg._operators import OnHost, is_function, is_of_scipy
 from ...linalg._range import safe_norm
 from ...linalg._truth import check_later
