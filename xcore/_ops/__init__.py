@@ -11,15 +11,17 @@ from .cumulative import cumlogsumexp, cummax, cummin, cumprod, cumsum
 from .dot import dot_general, precision_name
 from .elementwise import *  # noqa: F403
 from .factor import (
-    cholesky, exchange_rows, lu, lu_pivots_to_permutation, triangular_solve, tridiagonal_solve,
+    cholesky, exchange_rows, lu, lu_pivots_to_permutation, solve_with, triangular_solve,
+    tridiagonal_solve,
 )
 from .families import (
-    add, broadcast, broadcast_in_dim, constant, full_like_type, linear_op, ones, reduce_sum,
-    zeros,
+    add, broadcast, broadcast_in_dim, constant, elementwise, full_like_type, linear_op, ones,
+    reduce_sum, zeros,
 )
 from .fft import fft
 from .identity import name_op, optimization_barrier, stop_gradient
 from .layout import concatenate, iota, move_axis, pad, reshape, rev, slice, slice_along, transpose
+from .matrices import adjoint, conjugate, diagonal, matmul, part, swapped
 from .orthogonal import geqrf, householder_product, qr
 from .reduce import (
     argmax, argmin, reduce_and, reduce_max, reduce_min, reduce_or, reduce_prod, reduce_xor,

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import Array, ArrayLike, dtypes, fused, typeof
+from .._core import Array, ArrayLike, dtypes, fused, one_of, typeof
 from .._ops.factor import solve_with
 from .._ops.matrices import adjoint, part, swapped
 from .._solution import Solution, Status
@@ -27,7 +27,6 @@ from ._arguments import (
     hermitian_part,
     in_lapack_dtype,
     of_one_shape,
-    one_of,
     product,
     with_columns,
 )

@@ -10,7 +10,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import custom_jvp, custom_linear_solve, jvp
-from .._core import Array, ArrayLike, errors, fused, typeof
+from .._core import Array, ArrayLike, errors, fused, one_of, typeof
 from .._iterate import Steps, iterate
 from .._ops.coalescing import sums
 from .._ops.factor import solve_with
@@ -22,7 +22,6 @@ from ._arguments import (
     epsilon,
     hermitian_part,
     in_lapack_dtype,
-    one_of,
     product,
 )
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import Array, ArrayLike, dtypes, errors, fused, typeof
+from .._core import Array, ArrayLike, dtypes, errors, fused, one_of, typeof
 from .._ops.factor import apply_transpose, solve_with
 from .._ops.matrices import part, swapped
 from .._solution import Solution
@@ -22,7 +22,6 @@ from ._arguments import (
     check_matrices,
     epsilon,
     in_lapack_dtype,
-    one_of,
     with_columns,
 )
 from ._dense import solve
