@@ -16,8 +16,7 @@ import numpy as np
 from .. import _ops as ops
 from .._core import Alternative, Op, bind, config, dtypes, eval_program, trace_closed, tree, typeof
 from .._cpu.width import most_at_once
-from .._ops.families import broadcast
-from .._ops.slicing import GatherDims, ScatterDims
+from .._ops import GatherDims, ScatterDims, broadcast
 from .._transforms.programs import batch_program, batched_type
 from .call import call
 from .carry import merge_captured, weakened_where

@@ -17,7 +17,7 @@ from .._core import ArrayType, Op, PyTree, bind, boundary, config, errors, one_o
 from .._core.compile import raise_from_callback
 from .._core.eval import from_numpy, is_array_like, run_program, to_array, to_value
 from .._core.program import ORDERED, canonical, trace_closed
-from .._ops.families import broadcast
+from .._ops import broadcast
 from .._transforms.programs import batched_type
 
 # What runs on the host

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .._core import ArrayType, Program, bind, dtypes, typeof
-from .._ops.identity import stop_gradient
+from .._ops import stop_gradient
 from .._ops.slicing import as_gather
 from .checks import check_op, first_bad, index_site, make_site, outside, slots_for
 from .threaded import Threader, programs_of

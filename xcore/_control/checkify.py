@@ -10,7 +10,7 @@ from typing import Any
 from .._core import Program, boundary, config, findings, is_evaluating, trace_closed, tree
 from .._core.eval import run_program, to_array
 from .._core.typing import P, R
-from .._ops.families import zeros
+from .._ops import zeros
 from .call import call_program
 from .checked import checker
 from .checks import Error

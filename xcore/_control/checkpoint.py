@@ -18,8 +18,8 @@ from .._core.op import Linear, Op
 from .._core.program import dead_code_eliminated, literal_value
 from .._core.source import boundary, describe_where
 from .._core.typing import P, R
-from .._ops.identity import name_op
-from .._ops.identity import optimization_barrier as barrier
+from .._ops import name_op
+from .._ops import optimization_barrier as barrier
 from .._transforms.api import values_of
 from .._transforms.jvp import jvp_flat
 from .._transforms.programs import (

@@ -20,7 +20,7 @@ from .._core.program import INERT, canonical
 from .._core.source import NOWHERE, boundary, source_line, user_frame
 from .._core.trace import bind, is_evaluating
 from .._core.types import ArrayType, Value, typeof
-from .._ops.families import broadcast
+from .._ops import broadcast
 from .callback import check_format, format_values
 
 # Sites

@@ -16,8 +16,8 @@ from .._core.eval import is_array_like, to_value
 from .._core.program import Eqn, Program, Var, eval_program, trace_closed
 from .._core.types import ArrayType, typeof
 from .._core.uses import Tracing, count_once, take_back
+from .._ops import broadcast_in_dim, full_like_type, zeros
 from .._ops.elementwise import strengthened
-from .._ops.families import broadcast_in_dim, full_like_type, zeros
 from .._transforms.programs import (
     batch_program,
     fill,

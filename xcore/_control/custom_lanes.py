@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from .._core import bind, boundary, dtypes, errors, is_evaluating, trace_program, tree, typeof
 from .._core.typing import P, R
+from .._ops import broadcast, zeros
 from .._ops.elementwise import shown
-from .._ops.families import broadcast, zeros
 from .._transforms.api import results_of
 from .._transforms.jvp import jvp_flat
 from .._transforms.programs import fill, marked

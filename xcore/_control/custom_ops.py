@@ -17,8 +17,8 @@ where a tangent or cotangent of None is a zero. ``over_lanes`` is the rule for e
 from __future__ import annotations
 
 from .._core import Linear, Op, bind, dtypes, errors, trace_program, typeof
+from .._ops import broadcast, reduce_sum, zeros
 from .._ops.elementwise import convert
-from .._ops.families import broadcast, reduce_sum, zeros
 from .._transforms.programs import batch_program, batched_type, fill, marked
 from .._transforms.vmap import all_batched, axis_sizes, vmap_flat
 from .call import call

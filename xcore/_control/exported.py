@@ -23,8 +23,8 @@ from .._core.sharding import NamedSharding, Sharding
 from .._core.spans import Axes, Recorder, Span, on_mesh
 from .._core.trace import Tracer, bind, is_evaluating
 from .._core.types import ArrayType, ShapeDtypeStruct, typeof
+from .._ops import zeros
 from .._ops.elementwise import convert
-from .._ops.families import zeros
 from .._transforms.api import vjp
 from .._transforms.programs import marked
 from . import exported_files, jax_files

@@ -28,8 +28,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .._core import Linear, Op, PyTree, boundary, errors, eval_program, trace_closed, tree, typeof
+from .._ops import broadcast, zeros
 from .._ops.elementwise import convert, neg, strengthened, sub
-from .._ops.families import broadcast, zeros
 from .._transforms.api import linearize
 from .._transforms.programs import (
     batch_program,

@@ -10,8 +10,8 @@ from .. import _ops as ops
 from .._core import ArrayType, config, dtypes, errors, tree, typeof
 from .._core.eval import is_array_like, to_array, to_value
 from .._core.source import boundary, written_at
+from .._ops import concatenate, pad, reshape, rev, slice, slice_along
 from .._ops.elementwise import strengthened, weakened
-from .._ops.layout import concatenate, pad, reshape, rev, slice, slice_along
 from .._transforms.map import vmap
 from .carry import Body, agreed, check_carry, leaf_values, weakened_where
 from .progress import Bar

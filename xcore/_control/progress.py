@@ -20,8 +20,7 @@ import numpy as np
 
 from .._backend.callbacks import wrap_callback
 from .._core import ArrayType, Op, dtypes, errors, from_numpy
-from .._ops.families import broadcast
-from .._ops.reduce import reduce_max
+from .._ops import broadcast, reduce_max
 
 _INTERVAL = 0.1  # seconds between redraws
 _SHARES = 100  # redraws at least, where the number of steps is known,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._core import ArrayType, Op, bind, eval_program, from_numpy, trace_closed, typeof
-from .._ops.families import add, broadcast, zeros
-from .._ops.layout import transpose
+from .._ops import add, broadcast, transpose, zeros
 from .._transforms.programs import (
     batch_program,
     fill,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from .._core import bind, dtypes, typeof
 from .._core.program import Eqn, Program, Var, literal_value, trace_closed
 from .._core.source import borrowed
-from .._ops.identity import stop_gradient
+from .._ops import stop_gradient
 
 
 class Threader:

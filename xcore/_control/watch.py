@@ -19,8 +19,7 @@ from .._core.op import Op, registry
 from .._core.program import Eqn, Literal, Program, Var, literal_value, trace_closed
 from .._core.source import borrowed, describe_where, user_frame
 from .._core.trace import bind, evaluating
-from .._ops import elementwise, transcendental
-from .._ops.families import zeros
+from .._ops import elementwise, transcendental, zeros
 from .checked import MOVE, checker
 from .checks import Error
 

@@ -10,8 +10,7 @@ import numpy as np
 from .. import _ops as ops
 from .._core import ArrayType, Op, bind, boundary, config, dtypes, errors, to_value, tree, typeof
 from .._core.program import Program, eval_program, trace_closed
-from .._ops.families import broadcast, broadcast_in_dim, full_like_type, zeros
-from .._ops.reduce import reduce_or
+from .._ops import broadcast, broadcast_in_dim, full_like_type, reduce_or, zeros
 from .._transforms.programs import batch_program, fill, jvp_program, zeros_for
 from .carry import Body, agreed, check_carry, leaf_values, weakened_where
 from .checkpointed import linearize_loop

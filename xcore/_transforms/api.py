@@ -12,8 +12,8 @@ from .._core import boundary, dtypes, errors, eval_program, is_evaluating, nodes
 from .._core.eval import is_array_like, to_array, to_value
 from .._core.types import ArrayType, Value, typeof
 from .._core.typing import P, PyTree, R
+from .._ops import ones, zeros
 from .._ops.elementwise import convert, shown, weakened
-from .._ops.families import ones, zeros
 from .jvp import Linearized, is_differentiable, jvp_flat, linearize_flat, match_tangent
 from .transpose import backward_pass, instantiate, pull_back, recorded
 

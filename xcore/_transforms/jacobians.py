@@ -11,9 +11,8 @@ import numpy as np
 
 from .._core import Value, boundary, dtypes, errors, tree, typeof
 from .._core.typing import P
+from .._ops import add, full_like_type, iota, reshape, slice
 from .._ops.elementwise import convert, eq, shown, weakened
-from .._ops.families import add, full_like_type
-from .._ops.layout import iota, reshape, slice
 from .api import Flat, Split, Typed, check_inputs, cotangent_result, dense, values_of
 from .jvp import jvp_flat, linearize_flat
 from .map import vmap

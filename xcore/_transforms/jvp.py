@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, cast, final
 from .._core import config, dtypes, typeof
 from .._core.program import RecordTrace, RecordTracer, check_live, check_program
 from .._core.trace import Trace, Tracer, bind, current, is_evaluating, using
+from .._ops import zeros
 from .._ops.elementwise import convert
-from .._ops.families import zeros
 
 if TYPE_CHECKING:
     from .._core.op import Op

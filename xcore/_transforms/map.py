@@ -10,9 +10,8 @@ import numpy as np
 
 from .._core import Value, boundary, errors, is_array_like, to_value, tree, typeof
 from .._core.typing import P, PyTree, R
+from .._ops import broadcast, move_axis
 from .._ops.elementwise import shown, weakened
-from .._ops.families import broadcast
-from .._ops.layout import move_axis
 from .vmap import vmap_flat
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar, final
 
 from .._core import ArrayType, typeof
 from .._core.program import Program, dead_code_eliminated, eval_program, trace_closed
-from .._ops.families import zeros
+from .._ops import zeros
 from .jvp import jvp_flat, linearize_flat, match_tangent
 from .transpose import instantiate, transpose_under_trace
 from .vmap import all_batched, vmap_flat

@@ -9,8 +9,8 @@ from .._core import ArrayType, Linear, typeof
 from .._core.program import Eqn, Program, RecordTracer, Var, literal_value
 from .._core.source import borrowed
 from .._core.trace import current, using
+from .._ops import add, zeros
 from .._ops.elementwise import convert
-from .._ops.families import add, zeros
 from .jvp import Linearized, LinearTrace
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast, final
 from .._core import ArrayType, typeof
 from .._core.program import check_live
 from .._core.trace import Trace, Tracer, bind, current, using
-from .._ops.families import broadcast
+from .._ops import broadcast
 
 if TYPE_CHECKING:
     from .._core.op import Op

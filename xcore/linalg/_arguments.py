@@ -11,7 +11,7 @@ from .. import _ops as ops
 from .._control import eval_shape, fori_loop, vmap
 from .._core import ArrayType, dtypes, errors, typeof
 from .._core.sharding import default_sharding
-from .._ops.matrices import adjoint
+from .._ops import adjoint
 from ..numpy._promote import (
     as_array,
     as_value,

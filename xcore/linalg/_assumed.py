@@ -7,7 +7,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import Array, fused, typeof
-from .._ops.matrices import swapped
+from .._ops import swapped
 from .._solution import Solution
 from ._banded import in_band
 from ._tridiagonal import by_diagonals

@@ -17,7 +17,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import dtypes, typeof
-from .._ops.matrices import adjoint, matmul
+from .._ops import adjoint, matmul
 from ..numpy._equations import identity_like, solve_matrices
 from ._arguments import epsilon
 from ._certificates import probes

@@ -9,8 +9,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import dtypes, fused, typeof
-from .._ops.factor import solve_with
-from .._ops.matrices import adjoint, swapped
+from .._ops import adjoint, solve_with, swapped
 from .._solution import Certificate, Status, first_that_holds
 from ..numpy._equations import solve_matrices
 from ..numpy._select import safe_divide

@@ -21,7 +21,7 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import typeof
 from .._iterate import Steps, iterate
-from .._ops.matrices import adjoint, diagonal, matmul, swapped
+from .._ops import adjoint, diagonal, matmul, swapped
 from ..numpy._equations import identity_like, solve_matrices
 from ._arguments import epsilon, hermitian_part
 from ._digits import relative

@@ -23,8 +23,8 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import custom_jvp
 from .._core import ArrayType, typeof
+from .._ops import diagonal, part, swapped
 from .._ops.factor import take_rows
-from .._ops.matrices import diagonal, part, swapped
 from ..numpy._equations import differentiable_solve
 from ._arguments import loop, modulus, number, over_batch, product
 

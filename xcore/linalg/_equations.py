@@ -24,7 +24,7 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import cond, stop_gradient
 from .._core import dtypes, typeof
-from .._ops.matrices import adjoint, part, swapped
+from .._ops import adjoint, part, swapped
 from .._solution import Certificate, Status, first_that_holds
 from ..numpy._select import safe_divide
 from ._arguments import product

@@ -14,8 +14,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import Array, ArrayLike, dtypes, fused, one_of, typeof
-from .._ops.factor import solve_with
-from .._ops.matrices import adjoint, part, swapped
+from .._ops import adjoint, part, solve_with, swapped
 from .._solution import Solution, Status
 from ..numpy._equations import identity_like
 from ..numpy._matrices import EighResult, EigResult

@@ -13,7 +13,7 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import custom_jvp
 from .._core import static, struct, typeof
-from .._ops.factor import solve_with
+from .._ops import solve_with
 from .._ops.matrices import FACTORISED, diagonal, hermitian_of_lower, part
 from ..numpy._equations import differentiable_solve, factorised, solve_factorised
 from ..numpy._triangles import diagonal_of

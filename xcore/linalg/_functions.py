@@ -22,8 +22,7 @@ from .. import numpy as xnp
 from .._control import cond, custom_jvp, fori_loop, linear_call, while_loop
 from .._control.platforms import by_platform
 from .._core import Array, ArrayLike, dtypes, fused, typeof
-from .._ops.factor import solve_with
-from .._ops.matrices import adjoint, diagonal, matmul, part, swapped
+from .._ops import adjoint, diagonal, matmul, part, solve_with, swapped
 from .._solution import Solution
 from ..numpy._equations import identity_like, solve_matrices
 from ._arguments import as_inexact, as_square, epsilon, of_one_shape, over_batch

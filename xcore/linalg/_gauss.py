@@ -12,7 +12,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import Array, ArrayLike, errors, fused, one_of, struct, typeof
-from .._ops.matrices import diagonal, part
+from .._ops import diagonal, part
 from ..numpy._equations import identity_like
 from ..numpy._promote import as_array
 from . import _elimination

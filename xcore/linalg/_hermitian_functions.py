@@ -20,7 +20,7 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import custom_jvp, jvp, linear_call
 from .._core import Array, ArrayLike, dtypes, fused, typeof
-from .._ops.matrices import adjoint, matmul, swapped
+from .._ops import adjoint, matmul, swapped
 from .._solution import Solution
 from ._arguments import as_inexact, check_matrices, epsilon, in_lapack_dtype
 from ._at_eigenvalues import of_hermitian

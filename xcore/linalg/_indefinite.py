@@ -9,9 +9,8 @@ import numpy as np
 from .. import numpy as xnp
 from .._control import custom_jvp, while_loop
 from .._core import ArrayLike, dtypes, fused, typeof
-from .._ops.factor import solve_with
-from .._ops.matrices import adjoint, conjugate, swapped
-from .._ops.matrices import matmul as product
+from .._ops import adjoint, conjugate, solve_with, swapped
+from .._ops import matmul as product
 from ..numpy._equations import solve_matrices
 from ._arguments import as_inexact, check_matrices, in_lapack_dtype, modulus, over_batch
 

@@ -18,7 +18,7 @@ from .._control import eval_shape, fori_loop
 from .._control.call import in_one_kernel
 from .._core import dtypes, typeof
 from .._cpu.rows import cores
-from .._ops.matrices import diagonal
+from .._ops import diagonal
 from ._arguments import loop, modulus, number, on_cpu
 
 LARGEST = 24  # matrices of more rows than that go to LAPACK

@@ -10,8 +10,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import Array, ArrayLike, dtypes, errors, fused, one_of, require, typeof
-from .._ops.factor import solve_with
-from .._ops.matrices import adjoint
+from .._ops import adjoint, solve_with
 from .._solution import Certificate, Solution, Status, first_that_holds
 from ..numpy._equations import least_squares, thin_svd
 from ._arguments import as_inexact, check_matrices, epsilon, in_lapack_dtype, product

@@ -10,8 +10,7 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import custom_jvp, fori_loop, jvp
 from .._core import Array, ArrayLike, dtypes, fused, typeof
-from .._ops.factor import solve_with
-from .._ops.matrices import adjoint, diagonal, matmul, part
+from .._ops import adjoint, diagonal, matmul, part, solve_with
 from .._solution import Solution
 from ..numpy._equations import identity_like, solve_matrices
 from ..numpy._select import safe_divide

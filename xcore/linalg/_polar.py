@@ -12,9 +12,8 @@ from .. import numpy as xnp
 from .._control import custom_jvp, custom_linear_solve, jvp
 from .._core import Array, ArrayLike, errors, fused, one_of, typeof
 from .._iterate import Steps, iterate
+from .._ops import adjoint, conjugate, solve_with
 from .._ops.coalescing import sums
-from .._ops.factor import solve_with
-from .._ops.matrices import adjoint, conjugate
 from ..numpy._equations import solve_matrices
 from ._arguments import (
     as_inexact,

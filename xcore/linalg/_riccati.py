@@ -23,7 +23,7 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import custom_linear_solve, custom_root
 from .._core import Array, ArrayLike, errors, fused, typeof
-from .._ops.matrices import adjoint, matmul, swapped
+from .._ops import adjoint, matmul, swapped
 from .._solution import Solution
 from ..numpy._equations import identity_like
 from ..numpy._promote import broadcast_shapes, broadcast_to

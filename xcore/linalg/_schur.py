@@ -16,7 +16,7 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import fori_loop, vmap
 from .._core import Array, ArrayLike, dtypes, errors, fused, one_of, typeof
-from .._ops.matrices import adjoint, diagonal, part
+from .._ops import adjoint, diagonal, part
 from ._arguments import as_inexact, check_matrices, in_lapack_dtype, over_batch, product
 
 

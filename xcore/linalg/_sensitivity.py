@@ -15,8 +15,7 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import fori_loop
 from .._core import dtypes, typeof
-from .._ops.factor import solve_with
-from .._ops.matrices import adjoint, diagonal, matmul
+from .._ops import adjoint, diagonal, matmul, solve_with
 from .._solution import Certificate, Status, first_that_holds
 from ._arguments import epsilon, loop, number, over_batch, product
 from ._digits import digits_of, of_truth, relative

@@ -14,8 +14,8 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import Array, ArrayLike, dtypes, errors, fused, one_of, typeof
+from .._ops import part, swapped
 from .._ops.factor import apply_transpose, solve_with
-from .._ops.matrices import part, swapped
 from .._solution import Solution
 from ._arguments import (
     as_inexact,

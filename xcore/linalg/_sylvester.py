@@ -9,7 +9,7 @@ from .. import numpy as xnp
 from .._control import cond
 from .._control.platforms import by_platform
 from .._core import Array, ArrayLike, ArrayType, dtypes, errors, fused, one_of, typeof
-from .._ops.matrices import adjoint, conjugate, diagonal, matmul, swapped
+from .._ops import adjoint, conjugate, diagonal, matmul, swapped
 from .._solution import Solution
 from ..numpy._equations import differentiable_solve, identity_like, solve_matrices
 from ._arguments import as_inexact, as_square, check_matrices, epsilon, over_batch

@@ -10,7 +10,7 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import cond, custom_linear_solve
 from .._core import Array, ArrayLike, dtypes, errors, fused, typeof
-from .._ops.matrices import diagonal
+from .._ops import diagonal
 from .._solution import Solution
 from ..numpy._equations import factorised, solve_factorised
 from ..numpy._promote import broadcast_shapes, broadcast_to

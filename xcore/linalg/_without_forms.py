@@ -23,7 +23,7 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import cond, fori_loop
 from .._core import typeof
-from .._ops.matrices import adjoint, diagonal, matmul, swapped
+from .._ops import adjoint, diagonal, matmul, swapped
 from ..numpy._equations import factorised, identity_like, solve_factorised
 from ._arguments import epsilon
 from ._closed_loops import settled, solve

@@ -14,7 +14,7 @@ from .._core.config import FastCache
 from .._core.dispatch import BUFFER, Path, maker, with_parameters
 from .._core.host_calls import update_call
 from .._core.types import ArrayType, typeof
-from .._ops.families import full_like_type
+from .._ops import full_like_type
 from ._creation import asarray
 from ._index import KEY, PARTS, getitem, has_windows, places, window_of
 from ._plan import (

@@ -11,7 +11,7 @@ import numpy as np
 from .. import _ops as ops
 from .._control import custom_jvp, custom_linear_solve
 from .._core import dtypes, errors, fused, typeof
-from .._ops.factor import solve_with
+from .._ops import solve_with
 from .._ops.matrices import adjoint, diagonal, matmul, swapped, times_rows
 from ._matrices import as_matrices, hermitian_svd, refuse
 from ._promote import as_array, astype, broadcast_shapes, broadcast_to

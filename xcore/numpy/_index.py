@@ -14,7 +14,7 @@ from .._core.array import Array, on_host, scalar
 from .._core.config import FastCache, get_state
 from .._core.dispatch import BUFFER, Path, looked_up, maker
 from .._core.host_calls import window_call
-from .._ops.families import full_like_type
+from .._ops import full_like_type
 from ._plan import (
     Index,
     final_shape,

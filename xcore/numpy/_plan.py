@@ -9,7 +9,7 @@ import numpy as np
 from .. import _ops as ops
 from .._control.checks import check_positions
 from .._core import Array, ArrayType, Value, config, dtypes, errors, findings, typeof
-from .._ops.families import full_like_type
+from .._ops import full_like_type
 from ._promote import as_array, astype, broadcast_shapes, broadcast_to
 
 # The plan of an index is a tuple with one entry for each axis of the array and each new axis:

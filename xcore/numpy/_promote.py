@@ -13,7 +13,7 @@ from .._core import Array, Literal, config, dtypes, errors, is_array_like, to_ar
 from .._core.program import PYTHON_SCALARS as SCALARS
 from .._core.source import stack_level, written_for
 from .._core.types import ArrayType, Value, typeof
-from .._ops.families import broadcast_in_dim, full_like_type
+from .._ops import broadcast_in_dim, full_like_type
 from ._sanity import note_columns
 
 

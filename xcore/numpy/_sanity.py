@@ -9,7 +9,7 @@ import numpy as np
 from .. import _ops as ops
 from .._control.checks import first_bad, report
 from .._core import config, dtypes, findings, fused, typeof
-from .._ops.families import full_like_type
+from .._ops import full_like_type
 
 # Casts
 

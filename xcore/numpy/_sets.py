@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .._core import Array, ArrayType, dtypes, errors, from_numpy, fused, one_of, typeof
-from .._ops.families import full_like_type
+from .._ops import full_like_type
 from ._join import concatenate
 from ._promote import as_array, astype, broadcast_to, one_axis, result_dtype
 from ._shape import moveaxis, ravel, reshape

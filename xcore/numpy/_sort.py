@@ -10,7 +10,7 @@ import numpy as np
 from .. import _ops as ops
 from .._control import cond, fori_loop
 from .._core import ArrayType, dtypes, errors, fused, one_of, typeof
-from .._ops.families import full_like_type
+from .._ops import full_like_type
 from ._promote import as_array, astype, dtype_or, one_axis, result_dtype
 
 # Sorting

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .. import _ops as ops
 from .._core import ArrayType, Op, dtypes, errors, fused, typeof
-from .._ops.families import broadcast
+from .._ops import broadcast
 from ..numpy._promote import as_array, broadcast_shapes, broadcast_to
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import boundary, dtypes, errors, one_of, typeof
-from .._ops.matrices import adjoint
+from .._ops import adjoint
 from ..numpy._promote import as_array, astype, broadcast_shapes, check_shape
 from ..numpy._select import safe_divide
 from ._continuous import sample_exponential, sample_generalized_normal

@@ -19,7 +19,7 @@ from .. import numpy as xnp
 from .._control import custom_vmap, vmap
 from .._control.call import in_one_kernel
 from .._core import Array, Op, config, trace_closed
-from .._ops.families import broadcast
+from .._ops import broadcast
 from ..linalg._arguments import loop
 from ..linalg._lanes import _cut, _from, _put_at, chunk_width, in_chunks
 from ._columns import _TOGETHER, Columns, columns_of, table
