@@ -232,14 +232,60 @@ class _Given:
         return out
 
 
-def _bound_method(custom, instance):
-    return custom if instance is None else types.MethodType(custom, instance)
+class _WithRule(Generic[P, R_co]):
+    """A function with a rule for its derivative; in the body of a class it is a method."""
+
+    _kind, _defined_by = "", ""  # the class's name, and that of the method that sets its rule
+    _made: Any = None  # the rule as the operation takes it, and the operation
+
+    def __init__(
+        self, fun: Callable[P, R_co], nondiff_argnums: Sequence[int] = (),
+        nondiff_argnames: Sequence[str] = (),
+    ) -> None:  # fmt: skip
+        functools.update_wrapper(self, fun)
+        self.fun, self.rule, self.symbolic_zeros = fun, None, False
+        self.signature = Signature(self._kind, fun, nondiff_argnums, nondiff_argnames)
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., R_co]: ...
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    @boundary
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
+        name = self.signature.name
+        if self.rule is None:
+            raise errors.no_custom_rule(self._kind, name, self._defined_by)
+        if is_evaluating():
+            return self.fun(*args, **kwargs)
+        given = self.signature.split(args, kwargs)
+        result = _Result(self._kind, name)
+
+        def function(*leaves):
+            return result.values(self.fun(*given.full(map(shown, leaves))))
+
+        kind, op = self._made
+        rule = kind(name, function, functools.partial(self._applied, given, result))
+        outs = bind(op, *given.values, rule=rule)
+        return tree.unflatten(result.structure, outs)
+
+    def _applied(self, given: _Given, result: _Result, *values):
+        """What the rule makes of values of the arguments."""
+        raise NotImplementedError
+
+    def _pair(self, made, meaning: str):
+        if not (isinstance(made, (tuple, list)) and len(made) == 2):
+            name = f"{self.signature.name}{written_at(self.rule)}"
+            raise errors.custom_rule_pair(self._kind, name, made, meaning)
+        return made
 
 
 # custom_jvp
 
 
-class custom_jvp(Generic[P, R_co]):
+class custom_jvp(_WithRule[P, R_co]):
     """A function whose derivative is given by a rule in forward mode; it serves reverse mode too.
 
     The rule maps ``(primals, tangents)``, two tuples like the arguments, to ``(result, tangent of
@@ -262,27 +308,17 @@ class custom_jvp(Generic[P, R_co]):
     1.0
     """
 
-    def __init__(
-        self, fun: Callable[P, R_co], nondiff_argnums: Sequence[int] = (),
-        nondiff_argnames: Sequence[str] = (),
-    ) -> None:  # fmt: skip
-        functools.update_wrapper(self, fun)
-        self.fun, self.jvp, self.symbolic_zeros = fun, None, False
-        self.signature = Signature("custom_jvp", fun, nondiff_argnums, nondiff_argnames)
-
-    @overload
-    def __get__(self, instance: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., R_co]: ...
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
-        return _bound_method(self, instance)
+    _kind, _defined_by = "custom_jvp", "defjvp"
+    _made = JVPRule, custom_jvp_function
+    jvp: Callable[..., Any] | None = None
 
     def defjvp(self, jvp: Rule, symbolic_zeros: bool = False) -> Rule:
         """Set the rule ``jvp(*nondiff, primals, tangents) -> (result, tangent)``; returns it.
 
         With ``symbolic_zeros`` a tangent that is zero arrives as a ``SymbolicZero``.
         """
-        self.jvp, self.symbolic_zeros = at_own_lines(jvp), symbolic_zeros
+        self.rule = self.jvp = at_own_lines(jvp)
+        self.symbolic_zeros = symbolic_zeros
         return jvp
 
     def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
@@ -313,39 +349,14 @@ class custom_jvp(Generic[P, R_co]):
         self.defjvp(rule, symbolic_zeros=True)
 
     def _who(self) -> str:
-        return f"custom_jvp: the rule of {self.signature.name}{written_at(self.jvp)}"
+        return f"custom_jvp: the rule of {self.signature.name}{written_at(self.rule)}"
 
-    @boundary
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
-        if self.jvp is None:
-            raise errors.no_custom_rule("custom_jvp", self.signature.name, "defjvp")
-        if is_evaluating():
-            return self.fun(*args, **kwargs)
-        given = self.signature.split(args, kwargs)
-        result = _Result("custom_jvp", self.signature.name)
-
-        def function(*leaves):
-            return result.values(self.fun(*given.full(map(shown, leaves))))
-
-        def derivative(primals, tangents):
-            return self._derivative(given, result, primals, tangents)
-
-        rule = JVPRule(self.signature.name, function, derivative)
-        outs = bind(custom_jvp_function, *given.values, rule=rule)
-        return tree.unflatten(result.structure, outs)
-
-    def _derivative(self, given: _Given, result: _Result, primals, tangents):
+    def _applied(self, given: _Given, result: _Result, primals, tangents):
         ts = _shown_tangents(tangents, map(typeof, primals), self.symbolic_zeros)
-        pair = self.jvp(*given.fixed, given.trees(map(shown, primals)), given.trees(ts))
-        if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
-            raise errors.custom_rule_pair(
-                "custom_jvp",
-                f"{self.signature.name}{written_at(self.jvp)}",
-                pair,
-                "(result, tangent)",
-            )
-        outs = result.values(pair[0])
-        changes = _derivatives(self._who(), "tangent", result.structure, pair[1], map(typeof, outs))
+        made = self.rule(*given.fixed, given.trees(map(shown, primals)), given.trees(ts))
+        value, tangent = self._pair(made, "(result, tangent)")
+        outs = result.values(value)
+        changes = _derivatives(self._who(), "tangent", result.structure, tangent, map(typeof, outs))
         return outs, changes
 
 
@@ -360,7 +371,7 @@ def _or_zero(tangent, primal):
 # custom_vjp
 
 
-class custom_vjp(Generic[P, R_co]):
+class custom_vjp(_WithRule[P, R_co]):
     """A function whose derivative is given by a rule in reverse mode.
 
     ``fwd`` returns ``(result, residuals)``; ``bwd`` maps residuals and the cotangent of the result
@@ -385,20 +396,10 @@ class custom_vjp(Generic[P, R_co]):
     1.0
     """
 
-    def __init__(
-        self, fun: Callable[P, R_co], nondiff_argnums: Sequence[int] = (),
-        nondiff_argnames: Sequence[str] = (),
-    ) -> None:  # fmt: skip
-        functools.update_wrapper(self, fun)
-        self.fun, self.fwd, self.bwd, self.symbolic_zeros = fun, None, None, False
-        self.signature = Signature("custom_vjp", fun, nondiff_argnums, nondiff_argnames)
-
-    @overload
-    def __get__(self, instance: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., R_co]: ...
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
-        return _bound_method(self, instance)
+    _kind, _defined_by = "custom_vjp", "defvjp"
+    _made = VJPRule, custom_vjp_function
+    fwd: Callable[..., Any] | None = None
+    bwd: Callable[..., Any] | None = None
 
     def defvjp(
         self, fwd: Callable[..., Any], bwd: Callable[..., Any], symbolic_zeros: bool = False,
@@ -413,42 +414,16 @@ class custom_vjp(Generic[P, R_co]):
             that are zero as ``SymbolicZero``.
           optimize_remat: accepted for compatibility; fwd is always open to dead-code elimination.
         """
-        self.fwd, self.bwd = at_own_lines(fwd), at_own_lines(bwd)
+        self.rule = self.fwd = at_own_lines(fwd)
+        self.bwd = at_own_lines(bwd)
         self.symbolic_zeros = symbolic_zeros
 
-    @boundary
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
-        if self.fwd is None:
-            raise errors.no_custom_rule("custom_vjp", self.signature.name, "defvjp")
-        if is_evaluating():
-            return self.fun(*args, **kwargs)
-        given = self.signature.split(args, kwargs)
-        result = _Result("custom_vjp", self.signature.name)
-
-        def function(*leaves):
-            return result.values(self.fun(*given.full(map(shown, leaves))))
-
-        def forward(primals, nonzero):
-            return self._forward(given, result, primals, nonzero)
-
-        rule = VJPRule(self.signature.name, function, forward)
-        outs = bind(custom_vjp_function, *given.values, rule=rule)
-        return tree.unflatten(result.structure, outs)
-
-    def _forward(self, given: _Given, result: _Result, primals, nonzero):
+    def _applied(self, given: _Given, result: _Result, primals, nonzero):
         leaves = list(map(shown, primals))
         if self.symbolic_zeros:
             leaves = [CustomVJPPrimal(x, m) for x, m in zip(leaves, nonzero, strict=True)]
-        pair = self.fwd(*given.full(leaves))
-        if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
-            raise errors.custom_rule_pair(
-                "custom_vjp",
-                f"{self.signature.name}{written_at(self.fwd)}",
-                pair,
-                "(result, residuals)",
-            )
-        outs = result.values(pair[0])
-        kept = _Kept(pair[1])
+        value, residuals = self._pair(self.rule(*given.full(leaves)), "(result, residuals)")
+        outs, kept = result.values(value), _Kept(residuals)
         in_types, out_types = [typeof(x) for x in primals], [typeof(x) for x in outs]
 
         def backward(residuals, cotangents):

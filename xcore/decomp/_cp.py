@@ -17,8 +17,48 @@ from . import _index
 from ._products import khatri_rao
 
 
+class Format:
+    """What all forms of a tensor have, whatever their parts are."""
+
+    @property
+    def ndim(self: Any) -> int:
+        """Number of modes."""
+        return len(self.shape)
+
+    @property
+    def size(self: Any) -> int:
+        """Number of elements of the tensor."""
+        return math.prod(self.shape)
+
+    def __repr__(self: Any) -> str:
+        return f"{type(self).__name__}(shape={self.shape}, rank={self.rank}, dtype={self.dtype})"
+
+    def __array__(self: Any, dtype=None, copy=None):
+        return np.asarray(self.to_dense(), dtype)
+
+    def __sub__(self: Any, other):
+        return self + -other if isinstance(other, type(self)) else NotImplemented
+
+
+class OfFactors(Format):
+    """A form with a matrix for each mode."""
+
+    factors: Any
+
+    @property
+    def shape(self) -> tuple:
+        """Lengths of the modes."""
+        return tuple(f.shape[-2] for f in self.factors)
+
+    def _with_mode(self: Any, matrix, mode: int):
+        """The product with a matrix along a mode."""
+        factors = list(self.factors)
+        factors[mode] = matrix @ factors[mode]
+        return self.replace(factors=tuple(factors))
+
+
 @struct
-class CP:
+class CP(OfFactors):
     """A tensor in canonical polyadic form, x[i, j, …] = Σ_r weights[r] factors[0][i, r] factors[1][j, r] ….
 
     It is a pytree of its weights and factors: it passes through ``jit``, ``grad`` and ``vmap``.
@@ -68,24 +108,9 @@ class CP:
         object.__setattr__(self, "factors", factors)
 
     @property
-    def shape(self) -> tuple:
-        """Lengths of the modes."""
-        return tuple(f.shape[-2] for f in self.factors)
-
-    @property
-    def ndim(self) -> int:
-        """Number of modes."""
-        return len(self.factors)
-
-    @property
     def rank(self) -> int:
         """Number of terms."""
         return self.factors[0].shape[-1]
-
-    @property
-    def size(self) -> int:
-        """Number of elements of the tensor."""
-        return math.prod(self.shape)
 
     @property
     def dtype(self) -> np.dtype:
@@ -94,8 +119,7 @@ class CP:
             xnp.promote_types, [f.dtype for f in self.factors], self.weights.dtype
         )
 
-    def __repr__(self) -> str:
-        return f"CP(shape={self.shape}, rank={self.rank}, dtype={self.dtype})"
+    __repr__ = Format.__repr__
 
     def _repr_html_(self) -> str:
         """For notebooks."""
@@ -113,9 +137,6 @@ class CP:
         """The whole tensor."""
         return _to_dense(self)
 
-    def __array__(self, dtype=None, copy=None):
-        return np.asarray(self.to_dense(), dtype)
-
     def __add__(self, other):
         other = _same_shape("addition", self, other)
         if other is NotImplemented:
@@ -127,17 +148,8 @@ class CP:
             ),
         )
 
-    def _with_mode(self, matrix, mode: int):
-        """The product with a matrix along a mode."""
-        factors = list(self.factors)
-        factors[mode] = matrix @ factors[mode]
-        return self.replace(factors=tuple(factors))
-
     def __neg__(self):
         return self.replace(weights=-self.weights)
-
-    def __sub__(self, other):
-        return self + -other if isinstance(other, CP) else NotImplemented
 
     def __mul__(self, other):
         """By a scalar, or element by element by another CP (ranks multiply)."""
@@ -146,7 +158,7 @@ class CP:
             return CP(
                 xnp.outer(self.weights, other.weights).ravel(),
                 tuple(
-                    _columns_times_columns(a, b)
+                    columnwise_products(a, b)
                     for a, b in zip(self.factors, other.factors, strict=True)
                 ),
             )
@@ -226,7 +238,7 @@ def _same_shape(what: str, a: CP, b):
     return b
 
 
-def _columns_times_columns(a, b):
+def columnwise_products(a, b):
     """Every column of one times every column of the other."""
     return (a[:, :, None] * b[:, None, :]).reshape(a.shape[0], a.shape[1] * b.shape[1])
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
 
 import numpy as np
 
 from .. import numpy as xnp
 from .._core import Array, errors, struct
 from . import _index
-from ._cp import _as_inexact, _is_scalar
+from ._cp import Format, _as_inexact, _is_scalar
 
 
 @struct
-class TT:
+class TT(Format):
     """A tensor x[i, j, …, k] = cores[0][0, i] @ cores[1][:, j] @ … @ cores[-1][:, k, 0].
 
     A pytree of its cores. Positions give elements and slices give a TT of the part, without
@@ -52,27 +51,16 @@ class TT:
         return tuple(c.shape[-2] for c in self.cores)
 
     @property
-    def ndim(self) -> int:
-        """Number of modes."""
-        return len(self.cores)
-
-    @property
     def rank(self) -> tuple:
         """Lengths of the bonds, from 1 to 1."""
         return (*[c.shape[-3] for c in self.cores], self.cores[-1].shape[-1])
-
-    @property
-    def size(self) -> int:
-        """Number of elements of the tensor."""
-        return math.prod(self.shape)
 
     @property
     def dtype(self) -> np.dtype:
         """Of the elements."""
         return functools.reduce(xnp.promote_types, [c.dtype for c in self.cores])
 
-    def __repr__(self) -> str:
-        return f"TT(shape={self.shape}, rank={self.rank}, dtype={self.dtype})"
+    __repr__ = Format.__repr__
 
     def to_dense(self) -> Array:
         """The whole tensor."""
@@ -80,9 +68,6 @@ class TT:
         for core in self.cores[1:]:
             out = xnp.tensordot(out, core, axes=1)
         return out[..., 0]
-
-    def __array__(self, dtype=None, copy=None):
-        return np.asarray(self.to_dense(), dtype)
 
     def __getitem__(self, index):
         return _getitem(self, _index.parse("decomp.TT", index, self.shape))
@@ -108,9 +93,6 @@ class TT:
 
     def __neg__(self):
         return self * -1
-
-    def __sub__(self, other):
-        return self + -other if isinstance(other, TT) else NotImplemented
 
     def __mul__(self, other):
         """By a scalar, or element by element by another TT (ranks multiply)."""

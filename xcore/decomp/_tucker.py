@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from typing import Any
 
 import numpy as np
@@ -11,12 +10,12 @@ import numpy as np
 from .. import numpy as xnp
 from .._core import Array, errors, struct
 from . import _index
-from ._cp import _as_inexact, _is_scalar
+from ._cp import Format, OfFactors, _as_inexact, _is_scalar, columnwise_products
 from ._products import mode_product, multi_mode_product
 
 
 @struct
-class Tucker:
+class Tucker(OfFactors):
     """A tensor x[i, j, …] = Σ core[a, b, …] factors[0][i, a] factors[1][j, b] ….
 
     A pytree of its core and factors. Positions give elements and slices give a Tucker tensor of
@@ -52,39 +51,20 @@ class Tucker:
         object.__setattr__(self, "factors", factors)
 
     @property
-    def shape(self) -> tuple:
-        """Lengths of the modes."""
-        return tuple(f.shape[-2] for f in self.factors)
-
-    @property
-    def ndim(self) -> int:
-        """Number of modes."""
-        return len(self.factors)
-
-    @property
     def rank(self) -> tuple:
         """Lengths of the core's modes."""
         return tuple(f.shape[-1] for f in self.factors)
-
-    @property
-    def size(self) -> int:
-        """Number of elements of the tensor."""
-        return math.prod(self.shape)
 
     @property
     def dtype(self) -> np.dtype:
         """Of the elements."""
         return functools.reduce(xnp.promote_types, [f.dtype for f in self.factors], self.core.dtype)
 
-    def __repr__(self) -> str:
-        return f"Tucker(shape={self.shape}, rank={self.rank}, dtype={self.dtype})"
+    __repr__ = Format.__repr__
 
     def to_dense(self) -> Array:
         """The whole tensor."""
         return multi_mode_product(self.core, self.factors)
-
-    def __array__(self, dtype=None, copy=None):
-        return np.asarray(self.to_dense(), dtype)
 
     def __getitem__(self, index):
         return _getitem(self, _index.parse("decomp.Tucker", index, self.shape))
@@ -101,17 +81,8 @@ class Tucker:
         pairs = zip(self.factors, other.factors, strict=True)
         return Tucker(core, tuple(xnp.concatenate(p, -1) for p in pairs))
 
-    def _with_mode(self, matrix, mode: int):
-        """The product with a matrix along a mode."""
-        factors = list(self.factors)
-        factors[mode] = matrix @ factors[mode]
-        return self.replace(factors=tuple(factors))
-
     def __neg__(self):
         return self.replace(core=-self.core)
-
-    def __sub__(self, other):
-        return self + -other if isinstance(other, Tucker) else NotImplemented
 
     def __mul__(self, other):
         """By a scalar, or element by element by another Tucker tensor (ranks multiply)."""
@@ -119,19 +90,14 @@ class Tucker:
             if self.shape != other.shape:
                 raise errors.shape_mismatch("decomp.Tucker multiplication", left=self, right=other)
             columns = zip(self.factors, other.factors, strict=True)
-            return Tucker(
-                xnp.kron(self.core, other.core), tuple(_rowwise_kron(a, b) for a, b in columns)
-            )
+            factors = tuple(columnwise_products(a, b) for a, b in columns)
+            return Tucker(xnp.kron(self.core, other.core), factors)
         return self.replace(core=self.core * other) if _is_scalar(other) else NotImplemented
 
     __rmul__ = __mul__
 
     def __truediv__(self, other):
         return self.replace(core=self.core / other) if _is_scalar(other) else NotImplemented
-
-
-def _rowwise_kron(a, b):
-    return (a[:, :, None] * b[:, None, :]).reshape(a.shape[0], a.shape[1] * b.shape[1])
 
 
 def _getitem(t: Tucker, items):

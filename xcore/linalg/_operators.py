@@ -290,9 +290,8 @@ class Transposed(LinearOperator):
         return linear_transpose(self.a.mv, example.astype(dtype))(x.astype(dtype))[0]
 
 
-@struct
-class Conjugated(LinearOperator):
-    """The complex conjugate of a Hermitian operator, which is its transpose; of a real one, itself."""
+class _Beside(LinearOperator):
+    """An operator of the shape of another, ``a``, and known to be Hermitian where that is."""
 
     a: Any
 
@@ -303,6 +302,13 @@ class Conjugated(LinearOperator):
     @property
     def symmetric(self):
         return self.a.symmetric
+
+
+@struct
+class Conjugated(_Beside):
+    """The complex conjugate of a Hermitian operator, which is its transpose; of a real one, itself."""
+
+    a: Any
 
     @property
     def positive(self):
@@ -320,15 +326,11 @@ class Conjugated(LinearOperator):
 
 
 @struct
-class Sum(LinearOperator):
+class Sum(_Beside):
     """The sum of two operators."""
 
     a: Any
     b: Any
-
-    @property
-    def shape(self):
-        return self.a.shape
 
     @property
     def symmetric(self):
@@ -362,15 +364,11 @@ class Product(LinearOperator):
 
 
 @struct
-class Scaled(LinearOperator):
+class Scaled(_Beside):
     """A number times an operator."""
 
     c: Any
     a: Any
-
-    @property
-    def shape(self):
-        return self.a.shape
 
     @property
     def symmetric(self):
@@ -385,19 +383,11 @@ class Scaled(LinearOperator):
 
 
 @struct
-class InUnits(LinearOperator):
+class InUnits(_Beside):
     """An operator divided by a power of two."""
 
     a: Any
     unit: Any
-
-    @property
-    def shape(self):
-        return self.a.shape
-
-    @property
-    def symmetric(self):
-        return self.a.symmetric
 
     @property
     def T(self):

@@ -58,6 +58,34 @@ def fresh(q, number):
     return safe_divide(w, safe_norm(w).astype(dtype))
 
 
+def filled_up(a, s, hermitian: bool):
+    """(q, h, β) after as many products as there is room for."""
+    m = typeof(s["h"]).shape[0]
+
+    def add(state):
+        j, q, h, _ = state
+        w = a.mv(q[j]).astype(typeof(q).dtype)
+        size = safe_norm(w)
+        w, column = orthogonalised(q, w)
+        beta = safe_norm(w)
+        lost = ~(beta > 10 * epsilon(q) * size)  # the space is invariant
+        w = cond(
+            lost, lambda: fresh(q, (m + 1) * s["cycle"] + j),
+            lambda: safe_divide(w, beta.astype(typeof(w).dtype)),
+        )  # fmt: skip
+        beta = xnp.where(lost, 0, beta)
+        column = xnp.where(xnp.arange(m + 1) <= j, column, 0)
+        if hermitian:
+            h = h.at[:, j].set(column[:m]).at[j].set(xnp.conj(column[:m]))
+        else:
+            h = h.at[:, j].set(column.at[j + 1].set(beta.astype(typeof(h).dtype))[:m])
+        return j + np.int32(1), q.at[j + 1].set(w), h, beta
+
+    start = s["filled"], s["q"], s["h"], xnp.zeros_like(s["scale"])
+    # own loop: counted, inside a step
+    return while_loop(lambda state: state[0] < m, add, start)[1:]
+
+
 @struct
 class ThickRestart:
     """What ``iterate`` drives: one step is a cycle.
@@ -91,7 +119,7 @@ class ThickRestart:
         return s["done"] | ~xnp.isfinite(s["scale"])
 
     def step(self, s):
-        q, h, beta = self._filled_up(s)
+        q, h, beta = filled_up(self.a, s, hermitian=True)
         theta, vectors, merit, residual = self._pairs(h, beta)
         k, scale = self.k, xnp.max(xnp.abs(theta))
         tol, best = self.rtol * scale, xnp.sort(theta[:k])
@@ -108,29 +136,6 @@ class ThickRestart:
             "done": sure | (self.m == typeof(q).shape[1]),  # the space is all there is
             "next": theta[min(k, self.m - 1)], "products": s["products"] + self.m - s["filled"],
         }  # fmt: skip
-
-    def _filled_up(self, s):
-        """(q, h, β) after as many products as there is room for."""
-
-        def add(state):
-            j, q, h, _ = state
-            w = self.a.mv(q[j]).astype(typeof(q).dtype)
-            size = safe_norm(w)
-            w, column = orthogonalised(q, w)
-            beta = safe_norm(w)
-            lost = ~(beta > 10 * epsilon(q) * size)  # the space is invariant
-            w = cond(
-                lost, lambda: fresh(q, (self.m + 1) * s["cycle"] + j),
-                lambda: safe_divide(w, beta.astype(typeof(w).dtype)),
-            )  # fmt: skip
-            column = xnp.where(xnp.arange(self.m) <= j, column[: self.m], 0)
-            h = h.at[:, j].set(column)
-            h = h.at[j].set(xnp.conj(column))
-            return j + np.int32(1), q.at[j + 1].set(w), h, xnp.where(lost, 0, beta)
-
-        start = s["filled"], s["q"], s["h"], xnp.zeros_like(s["scale"])
-        # own loop: counted, inside a step
-        return while_loop(lambda state: state[0] < self.m, add, start)[1:]
 
     def _pairs(self, h, beta):
         """(θ, vectors, merits, residuals), those that are wanted most in front."""

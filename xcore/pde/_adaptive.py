@@ -19,7 +19,7 @@ from ._boundary import as_dtype
 from ._clock import Clock, drifted
 from ._events import Watch, within
 from ._recomputed import steps_kept
-from ._rosenbrock import Rosenbrock, system_of
+from ._rosenbrock import system_of
 from ._sdirk import SDIRK, implicit_step
 from ._solutions import TrajectorySolution
 from ._time import DORMAND_PRINCE, SOLVED, Tableau, check_slope, moved, stages
@@ -314,21 +314,3 @@ def _tolerances(vector: Vector, atol):
         x = xnp.broadcast_to(x.astype(vector.dtype), t.shape).reshape(-1)
         parts += [x, x] if dtypes.is_complex(t.dtype) else [x]
     return xnp.concatenate(parts)
-
-
-def run(
-    f,
-    u,
-    times,
-    method: Tableau | Rosenbrock | SDIRK,
-    rtol,
-    atol,
-    first,
-    longest,
-    most,
-    kept,
-    events,
-    way,
-):
-    """States at times that do not fall, of the width of the state."""
-    return Run(f, u, times, method, rtol, atol, first, longest, most, kept, events, way).go()

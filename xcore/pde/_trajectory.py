@@ -16,7 +16,7 @@ from .._control.saving import Checkpointer, read_metadata
 from .._core import Array, ArrayLike, PyTree, dtypes, errors, require, static, struct, tree, typeof
 from .._core.source import stack_level
 from .._solution import Status
-from ._adaptive import run as run_between
+from ._adaptive import Run as AdaptiveRun
 from ._adaptive import shortest
 from ._boundary import as_dtype
 from ._clock import Clock, drifted, follows_time
@@ -373,10 +373,10 @@ def integrate(
     dtype = dtypes.to_real(xnp.result_type(*leaves))
     _check_apart(times, dtype)
     if between:
-        found = run_between(
+        found = AdaptiveRun(
             f, u, times.astype(dtype), tableau, rtol, atol, first_step, max_step, max_steps, checkpoints,
             as_events(events), jac,
-        )  # fmt: skip
+        ).go()  # fmt: skip
     else:
         found = adaptive(
             f, u, times.astype(dtype), tableau, rtol, atol, first_step, max_steps, checkpoints

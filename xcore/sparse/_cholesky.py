@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import custom_jvp, custom_linear_solve, jit, stop_gradient
-from .._core import Array, ArrayLike, dtypes, errors, struct, tree
+from .._core import Array, ArrayLike, dtypes, struct, tree
 from .._solution import Solution, Status, first_that_holds
 from ..linalg import LinearOperator
 from ..linalg._arguments import epsilon, on_cpu
@@ -26,6 +26,7 @@ from ._fronts import factors_of, fronts_of, inverse_values, solved
 from ._matrix import Sparse, over_batches
 from ._pattern import Pattern, shared
 from ._products import product_of, spread
+from ._residuals import columns_for, each
 
 # Programs of one matrix
 
@@ -188,11 +189,7 @@ class Cholesky(LinearOperator):
           report: return a ``Solution`` with status and certificate instead of raising where a is not definite.
         """
         who = "sparse.Cholesky.solve"
-        b = xnp.asarray(b)
-        vector = b.ndim == 1
-        columns = b[:, None] if vector else b
-        if columns.ndim < 2 or columns.shape[-2] != self.shape[0]:
-            raise errors.shape_mismatch(who, f"need b (n,) or (n, k) with n = {self.shape[0]}", b=b)
+        _, columns, vector = columns_for(who, self.a, b)
         x, good = self._solved(columns)
         finite = xnp.all(xnp.isfinite(stop_gradient(self.a.values)), axis=-1)
         status, told = first_that_holds(
@@ -222,7 +219,7 @@ class Cholesky(LinearOperator):
         make = functools.partial(_equation, p, least)
         how = {"failed": Status.not_definite, "lengths": lengths}
         status, told = judged(make, (inside,), y, right, epsilon(x), pivot, **how)
-        told = scale.told(told, right - _each(product_of(p), inside, y))
+        told = scale.told(told, right - each(product_of(p), inside, y))
         return scale.in_range(p, v, b, x, status, told)
 
     def logdet(self) -> Array:
@@ -239,21 +236,16 @@ class Cholesky(LinearOperator):
         return Sparse(z, p, symmetric=True)
 
 
-def _each(f: Any, v: Array, x: Array) -> Array:
-    g, v, x = over_batches(f, (v, 1), (x, 2))
-    return g(v, x)
-
-
 def _equation(pattern: Pattern, lengths: Array, _: Any, v: Array) -> Equation:
     solve = lambda v, b: raw_solution(pattern, _factors(pattern, v), b)  # noqa: E731
     lengths = lengths.astype(v.dtype)
     size = xnp.abs(v)
     ones = xnp.ones((*v.shape[:-1], pattern.shape[0], 1), size.dtype)
-    sums = _each(product_of(pattern), size, ones)
+    sums = each(product_of(pattern), size, ones)
     norm = xnp.max(sums, axis=(-2, -1), initial=0)
     return Equation(
-        lambda x: _each(product_of(pattern), v, x), lambda x: _each(product_of(pattern), size, x),
-        lambda b: lengths * _each(solve, v, b), lambda b: _each(solve, v, lengths * b), norm,
+        lambda x: each(product_of(pattern), v, x), lambda x: each(product_of(pattern), size, x),
+        lambda b: lengths * each(solve, v, b), lambda b: each(solve, v, lengths * b), norm,
         roundings(int(pattern.lengths.max(initial=1))),
     )  # fmt: skip
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import custom_linear_solve, fori_loop, stop_gradient, while_loop
-from .._core import Array, ArrayLike, errors, struct
+from .._core import Array, ArrayLike, struct
 from .._solution import Solution, Status, first_that_holds
 from ..linalg import LinearOperator
 from ..linalg._arguments import epsilon
@@ -25,6 +25,7 @@ from ._columns import columns_of
 from ._matrix import Sparse, over_batches
 from ._pattern import Pattern, shared
 from ._products import product_of, spread
+from ._residuals import columns_for, each
 
 _STEPS = 4  # of refinement
 _SCALINGS = 16
@@ -121,16 +122,11 @@ def _equation(pattern: Pattern, _: Any, v: Array) -> Equation:
     size = xnp.abs(v)
     ones = xnp.ones((*v.shape[:-1], pattern.shape[0], 1), size.dtype)
     return Equation(
-        lambda x: _each(product_of(pattern), v, x), lambda x: _each(product_of(pattern), size, x),
+        lambda x: each(product_of(pattern), v, x), lambda x: each(product_of(pattern), size, x),
         solve, solve,
-        xnp.max(_each(product_of(pattern), size, ones), axis=(-2, -1), initial=0),
+        xnp.max(each(product_of(pattern), size, ones), axis=(-2, -1), initial=0),
         roundings(int(pattern.lengths.max(initial=1))),
     )  # fmt: skip
-
-
-def _each(f: Any, v: Array, x: Array) -> Array:
-    g, v, x = over_batches(f, (v, 1), (x, 2))
-    return g(v, x)
 
 
 def _astray(pattern: Pattern, v: Array, low: Array, d: Array) -> Array:
@@ -222,11 +218,7 @@ class LDL(LinearOperator):
           report: return a ``Solution`` with status and certificate.
         """
         who, p = "sparse.LDL.solve", self.a.pattern
-        b = xnp.asarray(b)
-        vector = b.ndim == 1
-        columns = b[:, None] if vector else b
-        if columns.ndim < 2 or columns.shape[-2] != self.shape[0]:
-            raise errors.shape_mismatch(who, f"need b (n,) or (n, k) with n = {self.shape[0]}", b=b)
+        _, columns, vector = columns_for(who, self.a, b)
         x = self._solved(columns)
         known = stop_gradient(self.a.values).astype(x.dtype)
         seen, given = stop_gradient(x), stop_gradient(columns).astype(x.dtype)

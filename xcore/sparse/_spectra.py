@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control import cond, custom_root, stop_gradient, vmap, while_loop
+from .._control import custom_root, stop_gradient, vmap
 from .._core import Array, ArrayLike, dtypes, errors, one_of, static, struct, tree, typeof
 from .._iterate import iterate
 from .._solution import Certificate, Solution, Status, first_that_holds
@@ -22,7 +22,7 @@ from ..linalg._arguments import epsilon
 from ..linalg._eigen import INVERSES, _check_count, _dtype_of, _irregular
 from ..linalg._linear_solve import solved_within
 from ..linalg._range import magnitude, safe_norm
-from ..linalg._restarted import fresh, orthogonalised
+from ..linalg._restarted import filled_up, fresh
 from ..linalg._schur import _sorted, schur
 from ..numpy._select import safe_divide
 from ._direct import solve
@@ -63,7 +63,7 @@ class KrylovSchur:
         return s["done"] | ~xnp.isfinite(s["scale"])
 
     def step(self, s: dict[str, Any]) -> dict[str, Any]:
-        q, h, beta = self._filled_up(s)
+        q, h, beta = filled_up(self.a, s, hermitian=False)
         v, residual, scale = self._pairs(q, h, beta)
         q, h, filled = self._kept(q, h, beta)
         done = xnp.all(residual <= self.rtol * scale) | (self.m == typeof(q).shape[1])
@@ -71,29 +71,6 @@ class KrylovSchur:
             "q": q, "h": h, "filled": filled, "cycle": s["cycle"] + np.int32(1), "v": v, "residual": residual,
             "scale": scale, "done": done, "products": s["products"] + self.m - s["filled"],
         }  # fmt: skip
-
-    def _filled_up(self, s: dict[str, Any]) -> tuple[Array, Array, Array]:
-        """(q, h, β) after as many products as there is room for."""
-
-        def add(state: Any) -> Any:
-            j, q, h, _ = state
-            w = self.a.mv(q[j]).astype(q.dtype)
-            size = safe_norm(w)
-            w, column = orthogonalised(q, w)
-            beta = safe_norm(w)
-            lost = ~(beta > 10 * epsilon(q) * size)  # the space is invariant
-            w = cond(
-                lost, lambda: fresh(q, (self.m + 1) * s["cycle"] + j),
-                lambda: safe_divide(w, beta.astype(w.dtype)),
-            )  # fmt: skip
-            beta = xnp.where(lost, 0, beta)
-            column = xnp.where(xnp.arange(self.m + 1) <= j, column, 0)
-            column = column.at[j + 1].set(beta.astype(h.dtype))[: self.m]
-            return j + np.int32(1), q.at[j + 1].set(w), h.at[:, j].set(column), beta
-
-        start = s["filled"], s["q"], s["h"], xnp.zeros_like(s["scale"])
-        # own loop: counted, inside a step
-        return while_loop(lambda state: state[0] < self.m, add, start)[1:]
 
     def _pairs(self, q: Array, h: Array, beta: Array) -> tuple[Array, Array, Array]:
         w, y = xnp.linalg.eig(h)
