@@ -25,7 +25,7 @@ from ._arguments import as_inexact, check_matrices, epsilon, modulus, over_batch
 from ._elimination import first_zero
 from ._equations import Equation, judged, nothing_to_solve, roundings
 from ._operators import LinearOperator
-from ._truth import fail
+from ._truth import answered, fail
 
 
 def _shifted(x, by: int):
@@ -207,11 +207,7 @@ def solve_banded(
         raise errors.bad_argument(
             "linalg.solve_banded", "l_and_u", l_and_u, "two numbers, 0 or more"
         )
-    x, pivot, found = in_band(ab, b, lower, upper, report)
-    if found is not None:
-        return Solution(x, *found)
-    fail("linalg.solve_banded", ab, pivot, "banded")
-    return x
+    return answered("linalg.solve_banded", ab, "banded", *in_band(ab, b, lower, upper, report))
 
 
 def _whole_band(ab, lower: bool):
@@ -259,11 +255,7 @@ def solveh_banded(
     >>> xnp.round(xc.linalg.solveh_banded(ab, xnp.asarray([1.0, 0.0, 1.0])), 4)
     Array([1., 1., 1.], dtype=float32)
     """
-    x, pivot, verdict = _solveh_banded(ab, b, lower, report)
-    if verdict is not None:
-        return Solution(x, *verdict)
-    fail("linalg.solveh_banded", ab, pivot, "definite")
-    return x
+    return answered("linalg.solveh_banded", ab, "definite", *_solveh_banded(ab, b, lower, report))
 
 
 @fused(1)

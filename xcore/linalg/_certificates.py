@@ -17,7 +17,7 @@ from ._arguments import as_inexact, epsilon, hermitian_part, product
 from ._digits import digits_of, of_truth, relative
 from ._equations import coins, inverse_norms, largest, power_of_two, roundings, through
 from ._range import lost, vanished
-from ._sensitivity import nothing, scaled, times, unit
+from ._sensitivity import frobenius, nothing, scaled, times, unit
 from ._truth import of_pairs
 
 
@@ -56,7 +56,7 @@ def probes(like):
 def _orthogonality(v, metric=lambda x: x):
     """About |vᴴ m v - 1|_F or more, for x ↦ m x: bounds err by that much, relatively."""
     x, factor = probes(v)
-    return factor * _frobenius(product(adjoint(v), metric(product(v, x))) - x)
+    return factor * frobenius(product(adjoint(v), metric(product(v, x))) - x)
 
 
 @fused(4)
@@ -83,7 +83,7 @@ def of_eigh(a, w, v, b=None):
         left = product(a, v) - product(b, v) * values
         shown, residual = _lengths(left), _lengths(solve_with(l, left, True))
         # rounding of the residual, and of l, which solutions with l amplify
-        size = (_frobenius(a) + size * _frobenius(b)) * _inverse_length(l) ** 2
+        size = (frobenius(a) + size * frobenius(b)) * _inverse_length(l) ** 2
         metric = lambda x: product(l, product(adjoint(l), x))  # noqa: E731
     off = size[..., None] * _orthogonality(v, metric)[..., None]
     report = of_pairs(w, residual + off + n * missed, size, n)
@@ -93,19 +93,13 @@ def of_eigh(a, w, v, b=None):
 def _inverse_length(l):
     """About |l⁻¹|_F or more, for lower triangular l."""
     x, factor = probes(l)
-    return factor * _frobenius(solve_with(l, x, True))
+    return factor * frobenius(solve_with(l, x, True))
 
 
 def _at_least_32_bits(*arrays) -> list:
     """16-bit numbers in 32 bits: of what was rounded to 16 they tell more than 16 could."""
     narrow = lambda x: typeof(x).dtype.itemsize < 4  # noqa: E731
     return [x if x is None or not narrow(x) else x.astype(np.float32) for x in arrays]
-
-
-def _frobenius(a):
-    size = xnp.max(xnp.abs(a), axis=(-2, -1), keepdims=True, initial=0)
-    size = xnp.where((size > 0) & xnp.isfinite(size), size, 1)
-    return size[..., 0, 0] * xnp.sqrt(xnp.sum(xnp.abs(a / size) ** 2, axis=(-2, -1)))
 
 
 class _Basis:
@@ -178,7 +172,7 @@ def of_eig(a, w, v):
     one = xnp.eye(n, dtype=typeof(x).dtype) + xnp.zeros_like(x)
     z, _ = solve_matrices(x, one)
     y, factor = probes(x)
-    loose = factor * n**0.5 * _frobenius(times(z, times(x, y)) - y)
+    loose = factor * n**0.5 * frobenius(times(z, times(x, y)) - y)
     # rows of |a| |x| + |x| |w|, and what they sum to
     sizes = n * _lengths(swapped(a)) + 2 * xnp.sum(xnp.abs(x) * xnp.abs(w)[..., None, :], axis=-1)
     rounding = product(xnp.abs(z), 2 * roundings(n) * eps * sizes[..., None])[..., 0]
@@ -196,7 +190,7 @@ def of_eig(a, w, v):
     condition = basis.length(_lengths(swapped(z))) * basis.share * _lengths(v)
     off = xnp.where(size > 0, relative(xnp.max(error, axis=-1), size), xnp.inf)
     digits = digits_of(of_truth(xnp.where(xnp.isfinite(size), off, xnp.inf)), eps)
-    return _status(residual, _frobenius(a), n, eps), Certificate(digits, error, residual, condition)
+    return _status(residual, frobenius(a), n, eps), Certificate(digits, error, residual, condition)
 
 
 @fused(4)
@@ -241,7 +235,7 @@ def of_inverse(a, x, eps: float, pivot, failed=Status.singular) -> tuple:
     both = xnp.concatenate([y * short.astype(typeof(y).dtype), y], axis=-1)
     k = typeof(y).shape[-1]
     r = both - product(a, product(x, both))
-    left, plain = factor * _row_lengths(r[..., :k]), factor * _frobenius(r[..., k:])
+    left, plain = factor * _row_lengths(r[..., :k]), factor * frobenius(r[..., k:])
     moduli = xnp.abs(a)
     size = product(moduli, _row_lengths(x * swapped(short).astype(typeof(x).dtype))) + short
     u = left + 2 * roundings(n) * own * size + float(dtypes.finfo(real).tiny)

@@ -22,8 +22,9 @@ from __future__ import annotations
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import custom_root, vmap
-from .._core import dtypes, typeof
+from .._core import typeof
 from ..numpy._select import safe_divide
+from ._arguments import epsilon
 from ._krylov import MINRES
 from ._linear_solve import solved_within
 from ._operators import FunctionOperator
@@ -64,7 +65,7 @@ def _solved(a, w, u, preconditioner, s, r):
 
     def one(value, r):
         return solved_within(
-            _deflated(a, value, scale, u), r, MINRES(rtol=8 * _smallest(w)), _smallest(w) ** 0.5,
+            _deflated(a, value, scale, u), r, MINRES(rtol=8 * epsilon(w)), epsilon(w) ** 0.5,
             "derivatives of eigenvectors", _on_complement(preconditioner, u),
         )  # fmt: skip
 
@@ -72,15 +73,11 @@ def _solved(a, w, u, preconditioner, s, r):
     return -xnp.diagonal(h), u @ c + _without(u, z)
 
 
-def _smallest(x) -> float:
-    return float(dtypes.finfo(typeof(x).dtype).eps)
-
-
 def _reciprocal_gaps(w):
     """1 / (wᵢ - wⱼ), and 0 where eigenvalues coincide up to rounding."""
     gaps = w[:, None] - w
     size = xnp.max(xnp.abs(w), initial=0)
-    same = xnp.abs(gaps) <= 10 * typeof(w).shape[0] * _smallest(w) * size
+    same = xnp.abs(gaps) <= 10 * typeof(w).shape[0] * epsilon(w) * size
     return safe_divide(1, gaps, where=~same)
 
 

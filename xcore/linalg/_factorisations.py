@@ -32,7 +32,7 @@ from ._arguments import (
 from ._certificates import of_eig, of_eigh, of_svd
 from ._elimination import first_zero
 from ._equations import Equation, by, inverse_norms, judged, roundings
-from ._truth import fail
+from ._truth import answered, fail
 
 
 def _prepared(who: str, *xs, square: bool = False) -> tuple:
@@ -136,11 +136,7 @@ def cho_solve(
     >>> xc.linalg.cho_solve(xnp.asarray([[2.0, 0.0], [0.0, 1.0]]), xnp.asarray([4.0, 3.0]))
     Array([1., 3.], dtype=float32)
     """
-    x, pivot, verdict = _cho_solve(factor, b, lower, report)
-    if verdict is not None:
-        return Solution(x, *verdict)
-    fail("linalg.cho_solve", factor, pivot, "lower")
-    return x
+    return answered("linalg.cho_solve", factor, "lower", *_cho_solve(factor, b, lower, report))
 
 
 # QR
@@ -284,11 +280,7 @@ def lu_solve(
     """
     one_of("linalg.lu_solve", "trans", trans, (0, 1, 2))
     factors = tuple(factors)
-    x, pivot, verdict = _lu_solve(factors, b, trans, report)
-    if verdict is not None:
-        return Solution(x, *verdict)
-    fail("linalg.lu_solve", factors[0], pivot, "lower")
-    return x
+    return answered("linalg.lu_solve", factors[0], "lower", *_lu_solve(factors, b, trans, report))
 
 
 # Eigenvalues

@@ -27,7 +27,7 @@ from ._arguments import (
 from ._dense import solve
 from ._elimination import first_zero
 from ._equations import Equation, judged, judged_dense, nothing_to_solve
-from ._truth import fail
+from ._truth import answered
 
 # Triangular
 
@@ -87,11 +87,12 @@ def solve_triangular(
     Array([1., 2.], dtype=float32)
     """
     one_of("linalg.solve_triangular", "trans", trans, _TRANS)
-    x, pivot, verdict = _triangular(a, b, lower, _TRANS[trans], unit_diagonal, report)
-    if verdict is not None:
-        return Solution(x, *verdict)
-    fail("linalg.solve_triangular", a, pivot, "lower")
-    return x
+    return answered(
+        "linalg.solve_triangular",
+        a,
+        "lower",
+        *_triangular(a, b, lower, _TRANS[trans], unit_diagonal, report),
+    )
 
 
 # Circulant, Kronecker, block-diagonal, rank k
@@ -147,11 +148,7 @@ def solve_circulant(c: ArrayLike, b: ArrayLike, *, report: bool = False) -> Arra
     >>> xc.linalg.solve_circulant(xnp.asarray([2.0, 0.0, 1.0]), xnp.asarray([3.0, 3.0, 3.0]))
     Array([1., 1., 1.], dtype=float32)
     """
-    x, pivot, verdict = _solve_circulant(c, b, report)
-    if report:
-        return Solution(x, *verdict)
-    fail("linalg.solve_circulant", c, pivot, "unknown")
-    return x
+    return answered("linalg.solve_circulant", c, "unknown", *_solve_circulant(c, b, report))
 
 
 def fft(x, inverse: bool = False):

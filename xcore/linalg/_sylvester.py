@@ -24,7 +24,7 @@ from ._sensitivity import (
     sylvester_norm,
     triangular_sylvester,
 )
-from ._truth import fail
+from ._truth import answered
 from ._without_forms import sylvester as without_forms
 
 
@@ -186,11 +186,12 @@ def _solve(a, b, c, who, method, tol, report):
 
 
 def _solution(who: str, a, b, c, eigenvalues: str, method=None, tol=None, report=False):
-    x, pivot, verdict = _solve(a, b, c, who, method, tol, report)
-    if verdict is not None:
-        return Solution(x, *verdict)
-    fail(f"{who} (eigenvalues of {eigenvalues})", a, pivot, "spectrum")
-    return x
+    return answered(
+        f"{who} (eigenvalues of {eigenvalues})",
+        a,
+        "spectrum",
+        *_solve(a, b, c, who, method, tol, report),
+    )
 
 
 def solve_sylvester(
@@ -304,10 +305,9 @@ def solve_discrete_lyapunov(
     >>> xnp.round(xc.linalg.solve_discrete_lyapunov(0.5 * xnp.eye(1), 3 * xnp.eye(1)), 4)
     Array([[4.]], dtype=float32)
     """
-    x, pivot, verdict = _discrete(a, q, report)
-    if verdict is not None:
-        return Solution(x, *verdict)
-    fail(
-        "linalg.solve_discrete_lyapunov (eigenvalues λ, μ of a, λ conj μ = 1)", a, pivot, "spectrum"
+    return answered(
+        "linalg.solve_discrete_lyapunov (eigenvalues λ, μ of a, λ conj μ = 1)",
+        a,
+        "spectrum",
+        *_discrete(a, q, report),
     )
-    return x

@@ -18,7 +18,7 @@ from ._arguments import as_inexact, epsilon, in_lapack_dtype, loop, number, over
 from ._elimination import first_zero
 from ._equations import Equation, judged, nothing_to_solve
 from ._structured import fft
-from ._truth import fail
+from ._truth import answered
 
 
 def _diagonals(c, r):
@@ -169,8 +169,4 @@ def solve_toeplitz(
     >>> xc.linalg.solve_toeplitz(xnp.asarray([2.0, 1.0]), xnp.asarray([3.0, 3.0])).round(4)
     Array([1., 1.], dtype=float32)
     """
-    x, pivot, verdict = _solve_toeplitz(c, b, r, report)
-    if report:
-        return Solution(x, *verdict)
-    fail("linalg.solve_toeplitz", c, pivot, "zero")
-    return x
+    return answered("linalg.solve_toeplitz", c, "zero", *_solve_toeplitz(c, b, r, report))

@@ -18,7 +18,7 @@ from . import _lanes
 from ._arguments import as_inexact, epsilon, in_lapack_dtype
 from ._equations import Equation, judged, nothing_to_solve
 from ._sweeps import solve_many
-from ._truth import fail
+from ._truth import answered
 
 METHODS = ("auto", "sweeps", "lapack", "thomas", "cyclic")
 
@@ -180,9 +180,5 @@ def solve_tridiagonal(
     """
     one_of("linalg.solve_tridiagonal", "method", method, METHODS)
     x, singular, verdict = by_diagonals(lower, diagonal, upper, b, method, report)
-    if report:
-        return Solution(x, *verdict)
-    fail(
-        "linalg.solve_tridiagonal", diagonal, xnp.where(singular, 0, -1).astype(np.int32), "unknown"
-    )
-    return x
+    pivot = xnp.where(singular, 0, -1).astype(np.int32)
+    return answered("linalg.solve_tridiagonal", diagonal, "unknown", x, pivot, verdict)

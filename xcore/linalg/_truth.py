@@ -11,7 +11,7 @@ from .._core import Array, dtypes, errors, typeof
 from .._core.source import user_frame
 from .._iterate import Steps, iterate
 from .._ops.matrices import hermitian_of_lower
-from .._solution import Certificate, Status
+from .._solution import Certificate, Solution, Status
 from ..numpy._select import safe_divide
 from ._arguments import epsilon, product
 from ._digits import digits_of, of_truth, relative
@@ -252,6 +252,14 @@ def fail(who: str, a, pivot, kind: str) -> None:
     worst = xnp.max(xnp.asarray(pivot), initial=-1)
     message = f"{who}: the matrix is {_words(kind)[0]} (pivot {{}})"
     check_later(worst >= 0, message, worst)
+
+
+def answered(who: str, a, kind: str, x, pivot, verdict):
+    """x, or an error where a pivot vanishes; where there is a verdict a ``Solution`` that says so."""
+    if verdict is not None:
+        return Solution(x, *verdict)
+    fail(who, a, pivot, kind)
+    return x
 
 
 def check_later(bad, message: str, *values) -> None:

@@ -109,14 +109,6 @@ class Bsr(LinearOperator):
         f, blocks = over_batches(lambda v: pick(v.reshape(-1), at), (self.blocks, 3))
         return Sparse(f(blocks), whole, symmetric=self.symmetric, positive=self.positive)
 
-    def todense(self) -> Array:
-        return self.to_sparse().todense()
-
-    toarray = todense
-
-    def as_matrix(self, dtype: DTypeLike | None = None) -> Array:
-        return self.todense() if dtype is None else self.todense().astype(dtype)
-
     def to_scipy(self) -> Any:
         """SciPy's bsr_array of a matrix whose values are known."""
         import scipy.sparse
@@ -229,10 +221,6 @@ class Bsr(LinearOperator):
 
     def __truediv__(self, other: Any) -> Any:
         return self.map(lambda v: v / other) if is_number(other) else self.to_sparse() / other
-
-    def diagonal(self, k: int = 0) -> Array:
-        """The k-th diagonal, above the main one for k > 0."""
-        return self.to_sparse().diagonal(k)
 
 
 def _ours(x: Any) -> Any:

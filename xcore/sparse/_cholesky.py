@@ -26,7 +26,7 @@ from ._fronts import factors_of, fronts_of, inverse_values, solved
 from ._matrix import Sparse, over_batches
 from ._pattern import Pattern, shared
 from ._products import product_of, spread
-from ._residuals import columns_for, each
+from ._residuals import answered, columns_for, each
 
 # Programs of one matrix
 
@@ -198,14 +198,7 @@ class Cholesky(LinearOperator):
         if report:
             status, told = self._judged(columns, x, good)
             status = xnp.where(finite, status, np.int32(Status.not_finite))
-        solution = Solution(
-            x[..., 0] if vector else x,
-            status,
-            certificate=told,
-            who=who,
-            method="multifrontal Cholesky",
-        )
-        return solution if report else solution.check().value
+        return answered(who, x, vector, status, told, "multifrontal Cholesky", report)
 
     def _judged(self, b: Array, x: Array, good: Array) -> tuple[Array, Any]:
         p = self.a.pattern

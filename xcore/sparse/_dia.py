@@ -120,17 +120,6 @@ class Dia(LinearOperator):
     def __neg__(self) -> Dia:
         return Dia(self.offsets, -self.bands, self.size)
 
-    def __add__(self, other: Any) -> Any:
-        return self.to_sparse() + other
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Any) -> Any:
-        return self.to_sparse() - other
-
-    def __rsub__(self, other: Any) -> Any:
-        return -self.to_sparse() + other
-
     def __matmul__(self, other: Any) -> Any:
         return self.to_sparse() @ other if is_matrix(other) else super().__matmul__(other)
 
@@ -153,14 +142,6 @@ class Dia(LinearOperator):
         pattern, at = _places(self.offsets, self.size)
         f, bands = over_batches(lambda b: pick(b.reshape(-1), at), (self.bands, 2))
         return Sparse(f(bands), pattern, symmetric=self.symmetric, positive=self.positive)
-
-    def todense(self) -> Array:
-        return self.to_sparse().todense()
-
-    toarray = todense
-
-    def as_matrix(self, dtype: Any = None) -> Array:
-        return self.todense() if dtype is None else self.todense().astype(dtype)
 
     @classmethod
     def of(cls, a: Any) -> Dia:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._pattern import Pattern
+from ._pattern import Pattern, elements_of
 
 _LEAF = 20  # unknowns of a part that is not divided
 
@@ -124,9 +124,7 @@ def _search(pattern: Pattern, part: np.ndarray, front: np.ndarray) -> np.ndarray
     while len(front):
         distance[front] = step
         step += 1
-        each = pattern.lengths[front].astype(np.int64)
-        ends = np.cumsum(each)
-        at = np.repeat(pattern.indptr[front] - (ends - each), each) + np.arange(ends[-1])
+        at, each = elements_of(pattern, front)
         near = pattern.indices[at]
         inside = (distance[near] < 0) & (part[near] == np.repeat(part[front], each))
         front = np.unique(near[inside])
@@ -144,10 +142,7 @@ def boundaries(pattern: Pattern, nodes: list[Node]) -> list[np.ndarray]:
     out: list[np.ndarray] = [np.zeros(0, np.int64)] * len(nodes)
     for k in range(len(nodes) - 1, -1, -1):
         node = nodes[k]
-        each = pattern.lengths[node.pivots].astype(np.int64)
-        ends = np.cumsum(each)
-        total = int(ends[-1]) if len(ends) else 0
-        at = np.repeat(pattern.indptr[node.pivots] - (ends - each), each) + np.arange(total)
+        at, _ = elements_of(pattern, node.pivots)
         near = np.unique(np.concatenate([pattern.indices[at].astype(np.int64), *touched[k]]))
         top = rank[node.pivots].max(initial=-1)
         if not len(node.pivots):  # an empty separator: everything goes on

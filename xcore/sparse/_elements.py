@@ -17,7 +17,7 @@ _OF_ELEMENTS = (
     "__abs__ __pow__ __getitem__ __setitem__ __bool__ __eq__ __ne__ __lt__ __le__ __gt__ __ge__ sum mean max min trace "
     "real imag map conj multiply dot eliminate_zeros at to_scipy transpose conjugate tocsr tocsc tocoo sum_duplicates "
     "sorted_indices sort_indices asformat tobsr todia nonzero count_nonzero power maximum minimum "
-    "__round__ __len__"
+    "__round__ __len__ todense toarray as_matrix diagonal __add__ __radd__ __sub__ __rsub__"
 ).split() + ELEMENTWISE
 
 

@@ -18,7 +18,7 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import Array, errors
 from ._dissection import boundaries, dissected
-from ._pattern import Pattern
+from ._pattern import Pattern, elements_of
 from ._products import _gathered
 
 _MOST_ELEMENTS = 1 << 27
@@ -152,10 +152,7 @@ def _entries(pattern: Pattern, r: _Rows, front: Any, unknown: Any, out: Any) -> 
     """Which values stand in the first columns of fronts; tells in ``out`` where each element stands."""
     found, mirrored, columns = out
     m, p = r.p + r.b, r.p
-    each = pattern.lengths[unknown].astype(np.int64)
-    ends = np.cumsum(each)
-    total = int(ends[-1]) if len(ends) else 0
-    at = np.repeat(pattern.indptr[unknown] - (ends - each), each) + np.arange(total)
+    at, each = elements_of(pattern, unknown)
     who, column = np.repeat(front, each), r.find(np.repeat(front, each), np.repeat(unknown, each))
     row = r.find(who, pattern.columns[at])
     there = row >= 0  # else it is eliminated below, with this as another

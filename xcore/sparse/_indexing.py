@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._core import Array, errors
-from ._pattern import Pattern, by_place, pointers_of
+from ._pattern import Pattern, by_place, elements_of, pointers_of, runs
 from ._products import pick
 
 
@@ -103,15 +103,12 @@ def _submatrix(a: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
     if _increase(rows) and _increase(columns):
         return _thinned(a, rows, columns)
     p = a.pattern
-    each = p.lengths[rows]
-    ends = np.cumsum(each)
-    at = np.repeat(p.indptr[rows] - (ends - each), each) + np.arange(ends[-1] if len(ends) else 0)
+    at, each = elements_of(p, rows)
     new_rows, old = np.repeat(np.arange(len(rows)), each), p.columns[at]
     order = np.argsort(columns, kind="stable")
     first, last = (np.searchsorted(columns[order], old, side) for side in ("left", "right"))
     times = last - first
-    ends = np.cumsum(times)
-    place = np.repeat(first - (ends - times), times) + np.arange(ends[-1] if len(ends) else 0)
+    place = runs(first, times)
     at, new_rows, new_columns = np.repeat(at, times), np.repeat(new_rows, times), order[place]
     shape = (len(rows), len(columns))
     new_rows, new_columns, sort = by_place(new_rows, new_columns, shape)
@@ -129,9 +126,7 @@ def _increase(x: np.ndarray) -> bool:
 def _thinned(a: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
     """Rows and columns in the order of the matrix: its elements stay in order."""
     p, shape = a.pattern, (len(rows), len(columns))
-    each = p.lengths[rows].astype(np.int64)
-    ends = np.cumsum(each)
-    at = np.repeat(p.indptr[rows] - (ends - each), each) + np.arange(ends[-1] if len(ends) else 0)
+    at, each = elements_of(p, rows)
     r, c = np.repeat(np.arange(shape[0]), each), p.columns[at]
     if shape[1] != p.shape[1]:
         place = np.full(p.shape[1], -1)

@@ -25,7 +25,7 @@ from ._columns import columns_of
 from ._matrix import Sparse, over_batches
 from ._pattern import Pattern, shared
 from ._products import product_of, spread
-from ._residuals import columns_for, each
+from ._residuals import answered, columns_for, each
 
 _STEPS = 4  # of refinement
 _SCALINGS = 16
@@ -232,14 +232,7 @@ class LDL(LinearOperator):
         ), None  # fmt: skip
         if report and self.shape[0]:
             status, told = self._judged(known, given, seen, status)
-        solution = Solution(
-            x[..., 0] if vector else x,
-            status,
-            certificate=told,
-            who=who,
-            method="LDL, static pivots",
-        )
-        return solution if report else solution.check().value
+        return answered(who, x, vector, status, told, "LDL, static pivots", report)
 
     def _judged(self, v: Array, b: Array, x: Array, before: Array) -> tuple[Array, Any]:
         p, lead = self.a.pattern, x.shape[:-2]

@@ -8,7 +8,7 @@ from ._direct import _solved
 from ._making import coo_array
 from ._matrix import Sparse
 from ._qr import qr
-from ._residuals import by_equations, columns_for, scales_of
+from ._residuals import answered, by_equations, columns_for, scales_of
 
 METHODS = ("lu", "qr")
 
@@ -48,7 +48,4 @@ def lstsq(
     given, wide = a.like(v), m < n and plain
     d = scales_of(given.H if wide else given)
     x, status, told = by_equations(given, columns, wide, d, ridge, _solved, report)
-    solution = Solution(
-        x[..., 0] if vector else x, status, certificate=told, who=who, method="SuperLU"
-    )
-    return solution if report else solution.check().value
+    return answered(who, x, vector, status, told, "SuperLU", report)

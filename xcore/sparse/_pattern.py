@@ -392,6 +392,18 @@ def _first_of_each(rows: np.ndarray, columns: np.ndarray) -> Positions:
     return np.flatnonzero(new)
 
 
+def elements_of(p: Pattern, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Numbers of the elements of these rows, row by row, and how many each row has."""
+    each = p.lengths[rows].astype(np.int64)
+    return runs(p.indptr[rows], each), each
+
+
+def runs(start: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """start[0], start[0] + 1, …, start[1], start[1] + 1, …, of each as many as ``lengths`` says."""
+    ends = np.cumsum(lengths)
+    return np.repeat(start - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0)
+
+
 def checked_shape(who: str, shape: Any) -> tuple[int, int]:
     try:
         m, n = (operator.index(s) for s in shape)

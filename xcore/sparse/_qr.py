@@ -22,7 +22,15 @@ from ._matrix import Sparse, over_batches
 from ._orthogonal import factors_of, pivots, plan_of, solved_together, upper_values
 from ._pattern import Pattern, places, shared
 from ._products import product_of
-from ._residuals import by_equations, columns_for, each, each_values, scales_of, unless_lost
+from ._residuals import (
+    answered,
+    by_equations,
+    columns_for,
+    each,
+    each_values,
+    scales_of,
+    unless_lost,
+)
 
 _TOLERANCE = 8  # roundings of a column, below which a pivot counts as 0
 
@@ -143,9 +151,7 @@ class QR(LinearOperator):
         v, columns, vector = columns_for(who, self.a, b)
         f = self if v.dtype == self.a.dtype else qr(self.a.like(v), self.ridge)
         x, status, told = _solved_by(f, columns, report=report)
-        x = x[..., 0] if vector else x
-        solution = Solution(x, status, certificate=told, who=who, method="multifrontal QR")
-        return solution if report else solution.check().value
+        return answered(who, x, vector, status, told, "multifrontal QR", report)
 
 
 def _most_rounding(p: Pattern, dtype: Any) -> float:

@@ -19,7 +19,7 @@ import numpy as np
 from .. import numpy as xnp
 from .._control import stop_gradient
 from .._core import Array, ArrayLike, dtypes, errors
-from .._solution import Certificate, Status
+from .._solution import Certificate, Solution, Status
 from ..linalg._arguments import epsilon
 from ..linalg._digits import digits_of, relative
 from ..linalg._equations import power_of_two
@@ -50,6 +50,15 @@ def columns_for(who: str, a: Sparse, b: ArrayLike) -> tuple[Array, Array, bool]:
     dtype = dtypes.to_solve(xnp.result_type(a.values, b))
     v = a.values.astype(dtype)
     return v, b.astype(dtype), vector
+
+
+def answered(
+    who: str, x: Array, vector: bool, status: Array, told: Any, method: str, report: bool
+) -> Any:
+    """What users get: the solution, as a vector if b was one, or the report of it."""
+    x = x[..., 0] if vector else x
+    solution = Solution(x, status, certificate=told, who=who, method=method)
+    return solution if report else solution.check().value
 
 
 def unless_lost(astray: Array, status: Array, told: Certificate) -> tuple[Array, Certificate]:
