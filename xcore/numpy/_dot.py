@@ -141,11 +141,7 @@ def vdot(a, b, *, precision=None, preferred_element_type=None):
     """
     a, b = operands_of("numpy.vdot", a, b)
     a, b = (ops.reshape(x, shape=(typeof(x).size,)) for x in (a, b))
-    return _last_axes(_conjugate(a), b, "vdot", precision, preferred_element_type)
-
-
-def _conjugate(x):
-    return ops.conj(x) if dtypes.is_complex(typeof(x).dtype) else x
+    return _last_axes(ops.conjugate(a), b, "vdot", precision, preferred_element_type)
 
 
 def _last_axes(a, b, name, precision, preferred):
@@ -213,7 +209,7 @@ def vecdot(x1, x2, /, *, axis=-1, precision=None, preferred_element_type=None):
     i, j = (one_axis(who, axis, typeof(x).ndim) for x in (a, b))
     if typeof(a).shape[i] != typeof(b).shape[j]:
         raise errors.shape_mismatch(who, f"must agree along axis {axis}", x1=a, x2=b)
-    a, b = _conjugate(moveaxis(a, i, -1)), moveaxis(b, j, -1)
+    a, b = ops.conjugate(moveaxis(a, i, -1)), moveaxis(b, j, -1)
     shape = broadcast_shapes(who, typeof(a).shape, typeof(b).shape)
     batch = tuple(range(len(shape) - 1))
     last = (len(shape) - 1,)
@@ -250,7 +246,7 @@ def vecmat(x1, x2, /):
     Array([2., 2., 2.], dtype=float32)
     """
     a, b = operands_of("numpy.vecmat", x1, x2)
-    a = _conjugate(a)
+    a = ops.conjugate(a)
     return squeeze(matmul(a[..., None, :], b), -2) if typeof(a).ndim > 1 else matmul(a, b)
 
 

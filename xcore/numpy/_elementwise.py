@@ -149,8 +149,13 @@ def _float_remainder(x, y):
     return ops.select(ops.eq(rest, zero), with_value(signed_zero, rest), rest)
 
 
-def _is_infinite(x):
-    return ops.eq(ops.abs(x), ops.full_like_type(typeof(x).strong(), math.inf))
+def const(x, value):
+    """The number at each place of x, in its dtype."""
+    return ops.full_like_type(typeof(x).strong(), value)
+
+
+def is_infinite(x):
+    return ops.eq(ops.abs(x), const(x, math.inf))
 
 
 def _float_floor_divide(x, y):
@@ -163,7 +168,7 @@ def _float_floor_divide(x, y):
     signed_zero = ops.mul(ops.div(x, y), ops.zeros(t))
     whole = ops.select(ops.eq(whole, ops.zeros(t)), signed_zero, whole)
     # of zero and infinite divisors, and of infinite dividends, the standard wants the quotient
-    infinite = ops.or_(_is_infinite(x), _is_infinite(y))
+    infinite = ops.or_(is_infinite(x), is_infinite(y))
     plain = ops.or_(ops.eq(y, ops.zeros(t)), infinite)
     return ops.select(plain, ops.div(x, y), whole)
 

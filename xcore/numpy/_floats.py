@@ -11,7 +11,7 @@ from .._core import dtypes, errors, typeof
 from .._core.eval import fused, narrowed
 from ._compound import Compound
 from ._creation import asarray
-from ._elementwise import binary, pick_of_two, unary
+from ._elementwise import binary, const, is_infinite, pick_of_two, unary
 from ._functions import is_complex
 from ._promote import (
     as_array,
@@ -23,10 +23,6 @@ from ._promote import (
     filled,
 )
 from ._reduce import all as all_of
-
-
-def _const(x, value):
-    return ops.full_like_type(typeof(x).strong(), value)
 
 
 def _bits(x):
@@ -63,11 +59,7 @@ def _of_either(on_floats, z):
     return ops.or_(on_floats(ops.real(z)), on_floats(ops.imag(z)))
 
 
-def _is_infinite(x):
-    return ops.eq(ops.abs(x), _const(x, math.inf))
-
-
-_isnan, _isinf = _by_class(lambda x: ops.ne(x, x)), _by_class(_is_infinite)
+_isnan, _isinf = _by_class(lambda x: ops.ne(x, x)), _by_class(is_infinite)
 # fmt: off
 isnan = unary("isnan", _isnan, "x is not a number.", "xnp.isnan(xnp.nan) → Array(True, dtype=bool)", inexact=False)
 isinf = unary("isinf", _isinf, "x is infinite.", "xnp.isinf(-xnp.inf) → Array(True, dtype=bool)", inexact=False)
@@ -91,7 +83,7 @@ def _signed_infinity(name: str, value: float, doc: str, example: str):
     def on_values(x):
         if is_complex(x):
             raise errors.dtype_not_allowed(f"numpy.{name}", typeof(x).dtype, "real")
-        return ops.eq(x, _const(x, value)) if dtypes.is_floating(typeof(x).dtype) else _never(x)
+        return ops.eq(x, const(x, value)) if dtypes.is_floating(typeof(x).dtype) else _never(x)
 
     return unary(name, on_values, doc, example, inexact=False)
 
@@ -147,8 +139,8 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     info = dtypes.finfo(typeof(x).dtype)
     pairs = (
         (ops.ne(x, x), nan),
-        (ops.eq(x, _const(x, math.inf)), info.max if posinf is None else posinf),
-        (ops.eq(x, _const(x, -math.inf)), info.min if neginf is None else neginf),
+        (ops.eq(x, const(x, math.inf)), info.max if posinf is None else posinf),
+        (ops.eq(x, const(x, -math.inf)), info.min if neginf is None else neginf),
     )
     for where, value in pairs:
         x = ops.select(where, filled("numpy.nan_to_num", value, typeof(x).strong()), x)
@@ -197,7 +189,7 @@ def _spacing(x):
     subnormal = ops.shift_left(one, ops.min(shift, digits))
     size = ops.bitcast_convert(ops.select(ops.gt(exponent, digits), normal, subnormal), dtype=dtype)
     signed = ops.select(ops.lt(x, ops.zeros(typeof(x))), ops.neg(size), size)
-    return ops.select(ops.is_finite(x), signed, _const(x, math.nan))
+    return ops.select(ops.is_finite(x), signed, const(x, math.nan))
 
 
 spacing = unary("spacing", _spacing, "The distance to the next float, away from 0.",
@@ -208,13 +200,13 @@ spacing = unary("spacing", _spacing, "The distance to the next float, away from 
 
 def _modf(x):
     whole = ops.trunc(x)
-    rest = ops.select(_is_infinite(x), ops.zeros(typeof(x)), ops.sub(x, whole))
+    rest = ops.select(is_infinite(x), ops.zeros(typeof(x)), ops.sub(x, whole))
     return _copysign_of(rest, x), whole
 
 
 def _copysign_of(value, x):
     """A zero with the sign of x; other numbers as they are."""
-    signed = ops.select(_signbit(x), _const(x, -0.0), _const(x, 0.0))
+    signed = ops.select(_signbit(x), const(x, -0.0), const(x, 0.0))
     return ops.select(
         ops.eq(value, ops.zeros(typeof(x))),
         ops.sub(signed, ops.sub(ops.stop_gradient(value), value)),
@@ -289,8 +281,8 @@ def _clipped_to_int32(n):
     dtype = typeof(n).dtype
     if dtypes.iinfo(dtype).max <= 2**31 - 1:
         return ops.convert(n, dtype=dtypes.int32)
-    n = ops.min(n, _const(n, 2**30))
-    n = ops.max(n, _const(n, -(2**30))) if dtype.kind == "i" else n
+    n = ops.min(n, const(n, 2**30))
+    n = ops.max(n, const(n, -(2**30))) if dtype.kind == "i" else n
     return ops.convert(n, dtype=dtypes.int32)
 
 

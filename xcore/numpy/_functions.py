@@ -6,7 +6,15 @@ import math
 
 from .. import _ops as ops
 from .._core import dtypes, fused, typeof
-from ._elementwise import binary, floor_remainder, keeping_weakness, unary, with_value
+from ._elementwise import (
+    binary,
+    const,
+    floor_remainder,
+    is_infinite,
+    keeping_weakness,
+    unary,
+    with_value,
+)
 from ._promote import as_inexact
 
 # Powers and exponentials
@@ -24,10 +32,6 @@ sqrt = unary("sqrt", ops.sqrt, "Square root; NaN for negative reals.",
 # fmt: on
 
 
-def _const(x, value):
-    return ops.full_like_type(typeof(x).strong(), value)
-
-
 def _times(z, factor: float):
     """A complex number times a real one; infinities and NaN in one part do not reach the other."""
     parts = [ops.real(z), ops.imag(z)]
@@ -40,9 +44,9 @@ def _log_to(base: int):
     def on_values(x):
         if dtypes.is_complex(typeof(x).dtype):
             return _times(ops.log(x), 1 / math.log(base))
-        raw = ops.div(ops.log(x), _const(x, math.log(base)))
+        raw = ops.div(ops.log(x), const(x, math.log(base)))
         whole = ops.round_even(raw)
-        hit = ops.eq(ops.pow(_const(x, base), whole), x)
+        hit = ops.eq(ops.pow(const(x, base), whole), x)
         if base == 2:  # a GPU's powers are a last digit off here and there
             hit = ops.or_(hit, ops.eq(_power_of_two_near(x), x))
         hit = ops.and_(hit, ops.is_finite(raw))
@@ -58,7 +62,7 @@ def _power_of_two_near(x):
 
 def _exp2(x):
     # a complex power is NaN where the exponent is infinite
-    return ops.exp(_times(x, math.log(2))) if is_complex(x) else ops.pow(_const(x, 2), x)
+    return ops.exp(_times(x, math.log(2))) if is_complex(x) else ops.pow(const(x, 2), x)
 
 
 # fmt: off
@@ -83,15 +87,11 @@ def _ordered(x, y, size_x, size_y):
 
 def _hypot(x, y):
     big, small = _ordered(x, y, ops.abs(x), ops.abs(y))
-    infinite = ops.or_(_is_endless(x), _is_endless(y))
-    nothing = ops.eq(big, _const(x, 0))
-    ratio = ops.div(small, ops.select(ops.or_(nothing, infinite), _const(x, 1), big))
-    length = ops.mul(ops.abs(big), ops.sqrt(ops.add(_const(x, 1), ops.mul(ratio, ratio))))
-    return ops.select(infinite, _const(x, math.inf), length)
-
-
-def _is_endless(x):
-    return ops.eq(ops.abs(x), _const(x, math.inf))
+    infinite = ops.or_(is_infinite(x), is_infinite(y))
+    nothing = ops.eq(big, const(x, 0))
+    ratio = ops.div(small, ops.select(ops.or_(nothing, infinite), const(x, 1), big))
+    length = ops.mul(ops.abs(big), ops.sqrt(ops.add(const(x, 1), ops.mul(ratio, ratio))))
+    return ops.select(infinite, const(x, math.inf), length)
 
 
 hypot = binary("hypot", _hypot, "√(x1² + x2²), without overflow on the way.",
@@ -101,8 +101,8 @@ hypot = binary("hypot", _hypot, "√(x1² + x2²), without overflow on the way."
 def _smaller_to_larger(x, y, of_gap):
     """The larger one plus ``of_gap`` of how far the other is below it: 0 for equal infinities."""
     big, small = _ordered(x, y, x, y)
-    same = ops.and_(ops.eq(x, y), _is_endless(x))
-    zero = _const(x, 0)
+    same = ops.and_(ops.eq(x, y), is_infinite(x))
+    zero = const(x, 0)
     gap = ops.sub(ops.select(same, zero, small), ops.select(same, zero, big))
     return ops.select(same, ops.max(x, y), ops.add(big, of_gap(gap)))
 
@@ -137,7 +137,7 @@ def _logaddexp2(x, y):
 
 def _log2_1p_exp2(gap):
     """log2(1 + t), t = 2^gap: as 1 + log2(1 + (t - 1) / 2) next to 1, where it is exact."""
-    factor, one, half = (_const(gap, v) for v in (math.log(2), 1, 0.5))
+    factor, one, half = (const(gap, v) for v in (math.log(2), 1, 0.5))
     part = _exp2(gap)
     near = ops.gt(part, half)
     tail = ops.log1p(ops.select(near, ops.mul(ops.sub(part, one), half), part))
@@ -180,9 +180,9 @@ arctan2 = binary("arctan2", ops.atan2, "The angle of the point (x2, x1), in [-π
     "xnp.arctan2(1.0, -1.0) → Array(2.3561945, dtype=float32, weak_type=True)", inexact=True, kinds={"float"})
 atan2 = arctan2
 _TO_RADIANS, _TO_DEGREES = math.pi / 180, 180 / math.pi
-deg2rad = unary("deg2rad", lambda x: ops.mul(x, _const(x, _TO_RADIANS)), "Degrees in radians.",
+deg2rad = unary("deg2rad", lambda x: ops.mul(x, const(x, _TO_RADIANS)), "Degrees in radians.",
     "xnp.deg2rad(180.0) → Array(3.1415927, dtype=float32, weak_type=True)", kinds={"float"})
-rad2deg = unary("rad2deg", lambda x: ops.mul(x, _const(x, _TO_DEGREES)), "Radians in degrees.",
+rad2deg = unary("rad2deg", lambda x: ops.mul(x, const(x, _TO_DEGREES)), "Radians in degrees.",
     "xnp.rad2deg(xnp.pi) → Array(180., dtype=float32, weak_type=True)", kinds={"float"})
 # fmt: on
 radians, degrees = deg2rad, rad2deg
@@ -191,9 +191,9 @@ radians, degrees = deg2rad, rad2deg
 def _half_turn(x):
     """The number within 1/2 of 0 whose sine, times π, is that of x: exactly 0 for whole x."""
     part = ops.real(x) if dtypes.is_complex(typeof(x).dtype) else x
-    turns = ops.round_even(ops.mul(part, _const(part, 0.5)))
-    rest = ops.sub(part, ops.mul(_const(part, 2), turns))
-    beyond = ops.gt(ops.abs(rest), _const(part, 0.5))
+    turns = ops.round_even(ops.mul(part, const(part, 0.5)))
+    rest = ops.sub(part, ops.mul(const(part, 2), turns))
+    beyond = ops.gt(ops.abs(rest), const(part, 0.5))
     folded = ops.select(beyond, ops.sub(ops.sign(rest), rest), rest)
     if part is x:
         return folded
@@ -203,16 +203,16 @@ def _half_turn(x):
 
 def _sinc(x):
     # near 0 the quotient's derivatives are 0/0: there 1 - t²/6 (1 - t²/20) is exact to rounding
-    t = ops.mul(x, _const(x, math.pi))
+    t = ops.mul(x, const(x, math.pi))
     size = ops.abs(t)
     near = ops.lt(size, ops.full_like_type(typeof(size).strong(), 1e-2))
-    small = ops.select(near, t, _const(x, 0))
+    small = ops.select(near, t, const(x, 0))
     square = ops.mul(small, small)
-    safe = ops.select(near, _const(x, 1), t)
-    series = _const(x, 1 / 362880)
+    safe = ops.select(near, const(x, 1), t)
+    series = const(x, 1 / 362880)
     for factor in (-1 / 5040, 1 / 120, -1 / 6, 1.0):
-        series = ops.add(_const(x, factor), ops.mul(square, series))
-    wave = ops.sin(ops.mul(_half_turn(x), _const(x, math.pi)))
+        series = ops.add(const(x, factor), ops.mul(square, series))
+    wave = ops.sin(ops.mul(_half_turn(x), const(x, math.pi)))
     return ops.select(near, series, ops.div(wave, safe))
 
 
@@ -224,22 +224,22 @@ def _i0(x):
     """The series in (x/2)², whose terms are positive, up to 20; beyond, the asymptotic one in 1/x."""
     t = ops.convert(x, dtype=dtypes.float32) if typeof(x).dtype.itemsize < 4 else x
     size = ops.abs(t)
-    far = ops.gt(size, _const(t, 20))
-    near = ops.select(far, _const(t, 1), t)
-    quarter = ops.mul(_const(t, 0.25), ops.mul(near, near))
-    total = _const(t, 1)
+    far = ops.gt(size, const(t, 20))
+    near = ops.select(far, const(t, 1), t)
+    quarter = ops.mul(const(t, 0.25), ops.mul(near, near))
+    total = const(t, 1)
     for k in range(60, 0, -1):
-        total = ops.add(_const(t, 1), ops.mul(ops.mul(quarter, _const(t, 1 / k**2)), total))
-    inverse = ops.div(_const(t, 1), ops.select(far, size, _const(t, 20)))
-    tail = _const(t, 1)
+        total = ops.add(const(t, 1), ops.mul(ops.mul(quarter, const(t, 1 / k**2)), total))
+    inverse = ops.div(const(t, 1), ops.select(far, size, const(t, 20)))
+    tail = const(t, 1)
     for k in range(30, 0, -1):
         tail = ops.add(
-            _const(t, 1), ops.mul(ops.mul(inverse, _const(t, (2 * k - 1) ** 2 / (8 * k))), tail)
+            const(t, 1), ops.mul(ops.mul(inverse, const(t, (2 * k - 1) ** 2 / (8 * k))), tail)
         )
     # e^x overflows before I0 does: half of it twice
-    half = ops.exp(ops.mul(_const(t, 0.5), ops.select(far, size, _const(t, 20))))
-    root = ops.sqrt(ops.select(far, size, _const(t, 20)))  # of 1/|x|, which may vanish, it is not
-    scaled = ops.div(tail, ops.mul(root, _const(t, math.sqrt(2 * math.pi))))
+    half = ops.exp(ops.mul(const(t, 0.5), ops.select(far, size, const(t, 20))))
+    root = ops.sqrt(ops.select(far, size, const(t, 20)))  # of 1/|x|, which may vanish, it is not
+    scaled = ops.div(tail, ops.mul(root, const(t, math.sqrt(2 * math.pi))))
     beyond = ops.mul(ops.mul(half, scaled), half)
     return ops.convert(ops.select(far, beyond, total), dtype=typeof(x).dtype)
 
@@ -262,16 +262,12 @@ def _imag(x):
     return ops.imag(x) if is_complex(x) else ops.zeros(typeof(x))
 
 
-def _conj(x):
-    return ops.conj(x) if is_complex(x) else x
-
-
 # fmt: off
 real = unary("real", _real, "The real part.", "xnp.real(1 + 2j) → Array(1., dtype=float32, weak_type=True)",
     inexact=False)
 imag = unary("imag", _imag, "The imaginary part; 0 for real numbers.",
     "xnp.imag(1 + 2j) → Array(2., dtype=float32, weak_type=True)", inexact=False)
-conjugate = unary("conjugate", _conj, "The complex conjugate.",
+conjugate = unary("conjugate", ops.conjugate, "The complex conjugate.",
     "xnp.conjugate(1 + 2j) → Array(1.-2.j, dtype=complex64, weak_type=True)", inexact=False)
 # fmt: on
 conj = conjugate
@@ -293,7 +289,7 @@ def angle(z, deg=False):
     def on_values(z):
         z = z if dtypes.is_complex(typeof(z).dtype) else ops.stop_gradient(z)  # 0 or π: a step
         out = ops.atan2(_imag(z), _real(z))
-        return ops.mul(out, _const(out, _TO_DEGREES)) if deg else out
+        return ops.mul(out, const(out, _TO_DEGREES)) if deg else out
 
     return keeping_weakness(on_values, as_inexact("numpy.angle", z))
 
@@ -313,7 +309,7 @@ sign = unary("sign", _sign, "-1, 0 or 1; x / |x| of complex numbers.",
 def _heaviside(x, at_zero):
     x = ops.stop_gradient(x)  # a step has derivative zero
     zero = ops.zeros(typeof(x))
-    out = ops.select(ops.gt(x, zero), _const(x, 1), zero)
+    out = ops.select(ops.gt(x, zero), const(x, 1), zero)
     return ops.select(ops.eq(x, zero), at_zero, ops.select(ops.ne(x, x), x, out))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 
 from .. import _ops as ops
-from .._core import dtypes, fused, typeof
+from .._core import fused, typeof
 from ._described import named
 from ._promote import as_array, as_arrays, as_inexact
 
@@ -99,10 +99,6 @@ def _row(name: str, count: int, doc: str, example: str, op=None, inexact: bool =
     return named(f, name, doc + about, f"xc.{who}{example}", count, "xcore.lax")
 
 
-def _conj(x):
-    return ops.conj(x) if dtypes.is_complex(typeof(x).dtype) else x
-
-
 def _reciprocal(x):
     return ops.div(ops.splat(typeof(x), 1), x)
 
@@ -124,7 +120,7 @@ imag = _row("imag", 1, "Imaginary part.", "(xnp.asarray([1 + 2j])) → Array([2.
 complex = _row("complex", 2, "x + iy from real parts.",
                "(xnp.asarray([1.0]), xnp.asarray([2.0])) → Array([1.+2.j], dtype=complex64)")
 conj = _row("conj", 1, "Complex conjugate; what is real stays as it is.",
-            "(xnp.asarray([1 + 2j])) → Array([1.-2.j], dtype=complex64)", _conj)
+            "(xnp.asarray([1 + 2j])) → Array([1.-2.j], dtype=complex64)", ops.conjugate)
 nextafter = _row("nextafter", 2, "The next float after x1 towards x2.",
                  "(xnp.float32(1), xnp.float32(2)) - 1 → Array(1.1921e-07, dtype=float32)")
 

@@ -14,7 +14,7 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import cond, scan, switch
 from .._core import tree, typeof
-from ._along import shifted
+from ._along import shifted, slab
 from ._blackbox import Plan, base, classes, halved, marches, part, sides, step
 from ._couplings import offsets
 from ._factors import Spec, solved
@@ -31,7 +31,7 @@ def product_on(shape: tuple, rings: tuple, elements: tuple, u):
     for axis, ring in enumerate(rings):
         n = typeof(wide).shape[axis]
         if ring:
-            ends = [_cut(wide, axis, n - 1, n), _cut(wide, axis, 0, 1)]
+            ends = [slab(wide, axis, n - 1, n), slab(wide, axis, 0, 1)]
             wide = xnp.concatenate([ends[0], wide, ends[1]], axis=axis)
         else:
             wide = _padded(wide, axis, 1, 1)
@@ -40,10 +40,6 @@ def product_on(shape: tuple, rings: tuple, elements: tuple, u):
         for o, c in zip(offsets(len(shape)), elements, strict=True)
     ]
     return functools.reduce(xnp.add, terms)
-
-
-def _cut(x, axis: int, start: int, stop: int):
-    return x[(slice(None),) * axis + (slice(start, stop),)]
 
 
 def _padded(x, axis: int, low: int, high: int, inner: int = 0):

@@ -31,15 +31,11 @@ from .._core import typeof
 from ..numpy._select import cut, safe_divide
 from ._along import along, shifted
 from ._colours import colours
+from ._couplings import offsets
 from ._grid import size
 
 _LARGE = 2**16  # nodes
 _OUTSIDE, _NOBODY = -1, -2  # colours
-
-
-def offsets(ndim: int) -> list[tuple]:
-    """Of all points of a stencil; the one in the middle is the centre."""
-    return list(itertools.product((-1, 0, 1), repeat=ndim))
 
 
 def product(stencil, u, rings):
