@@ -15,7 +15,7 @@ import xcore as xc
 import xcore.numpy as xnp
 from xcore import lax, nn, random
 
-from .._ops.identity import stop_gradient
+from .._ops import stop_gradient
 from ..random._gamma import gamma_of_shape, log_gamma_of_shape
 from ._odds import IMPLS
 

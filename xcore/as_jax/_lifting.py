@@ -5,11 +5,9 @@ from __future__ import annotations
 import functools
 from typing import NamedTuple
 
-from .._core import tree
-from .._core.eval import to_value
+from .._core import ArrayType, ShapeDtypeStruct, to_value, tree, typeof
 from .._core.program import RecordTracer
 from .._core.trace import current, using
-from .._core.types import ArrayType, ShapeDtypeStruct, typeof
 from .._transforms.jvp import LinearTrace
 from . import _trees
 from ._views import view_of

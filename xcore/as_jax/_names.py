@@ -13,8 +13,7 @@ import numpy as np
 import xcore as xc
 import xcore.numpy as xnp
 
-from .._core import dtypes, tree
-from .._core.program import Var
+from .._core import Var, dtypes, tree
 from .._core.sharding import SingleDeviceSharding
 from . import _draws
 from ._lifting import WrappedFun

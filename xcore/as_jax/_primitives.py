@@ -11,14 +11,10 @@ import itertools
 
 from .._backend.callbacks import wrap_callback
 from .._control.callback import _identity  # pyright: ignore[reportPrivateUsage]
-from .._core import errors
+from .._core import ArrayType, Linear, Literal, Op, bind, errors, trace_closed, typeof
 from .._core.eval import is_array_like, run_program, to_array, to_value
-from .._core.op import Linear, Op
-from .._core.program import Literal, trace_closed
-from .._core.trace import bind
-from .._core.types import ArrayType, typeof
+from .._ops import zeros
 from .._ops.elementwise import convert, shown
-from .._ops.families import zeros
 from ..numpy import moveaxis
 from ._trees import data
 

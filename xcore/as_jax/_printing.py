@@ -7,7 +7,7 @@ import string
 
 import numpy as np
 
-from .._core.program import Literal
+from .._core import Literal
 
 _WIDTH = 80
 _SHORT = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}

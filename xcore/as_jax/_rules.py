@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .._control.custom import SymbolicZero
-from .._core import tree
-from .._core.eval import to_value
-from .._core.types import ArrayType, typeof
-from .._ops.families import add, broadcast, zeros
+from .._core import ArrayType, to_value, tree, typeof
+from .._ops import add, broadcast, zeros
 from ..numpy import moveaxis
 from . import _primitives
 from ._primitives import UndefinedPrimal, Zero, is_zero, writing

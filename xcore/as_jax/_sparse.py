@@ -15,7 +15,7 @@ import numpy as np
 import xcore as xc
 import xcore.numpy as xnp
 
-from .._core.trace import Tracer
+from .._core import Tracer
 from ..lax import dot_general
 
 

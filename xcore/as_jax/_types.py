@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import enum
 
-from .._core import dtypes
-from .._core.array import Array
+from .._core import Array, ArrayType, ShapeDtypeStruct, Value, dtypes, typeof
 from .._core.mesh import AbstractMesh, AxisType, Mesh, PartitionSpec
 from .._core.sharding import NamedSharding, SingleDeviceSharding
-from .._core.types import ArrayType, ShapeDtypeStruct, Value, typeof
 
 
 class MemorySpace(enum.Enum):

@@ -5,13 +5,10 @@ from __future__ import annotations
 import importlib
 
 from .._control.jit import make_jaxpr as make_program
-from .._core.eval import to_value
+from .._core import Eqn, Literal, Program, Var, bind, eval_program, to_value, typeof
 from .._core.op import Op, registry
-from .._core.program import Eqn, Literal, Program, Var, eval_program
-from .._core.trace import bind
-from .._core.types import typeof
+from .._ops import broadcast_in_dim
 from .._ops.elementwise import shown
-from .._ops.families import broadcast_in_dim
 from ..numpy import _lax as lax
 from ._forms import MORE, RENAMED, SHOWN, unmet
 from ._primitives import THEIRS, Primitive, primitives_by_op

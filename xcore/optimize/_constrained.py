@@ -14,16 +14,10 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.jit import eval_shape
-from .._core import tree
-from .._core.struct import static, struct
-from .._core.trace import Tracer
-from .._core.types import typeof
-from .._core.typing import PyTree
+from .._control import eval_shape, linearize, vjp, vmap
+from .._core import PyTree, Tracer, static, struct, tree, typeof
 from .._iterate import checkpoints
 from .._solution import Certificate
-from .._transforms.api import linearize, vjp
-from .._transforms.map import vmap
 from ._bounds import box_of
 from ._constrained_rounds import rounds
 from ._constraints import Constraints, all_of, constraints_of

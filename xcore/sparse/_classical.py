@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import numpy as xnp
-from .._core.array import Array
+from .._core import Array
 from ._aggregation import (
     Hierarchy,
     diagonal_of,
