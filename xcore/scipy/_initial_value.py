@@ -18,8 +18,7 @@ from .. import numpy as xnp
 from .._control import jit
 from .._core import ArrayLike, dtypes, errors, is_evaluating, require, typeof
 from .._core.source import boundary, stack_level
-from ..pde._adaptive import Vector
-from ..pde._adaptive import run as run_between
+from ..pde._adaptive import Run, Vector
 from ..pde._clock import drift, follows_time, too_far
 from ..pde._rosenbrock import RODAS5P, Rosenbrock, system_of
 from ..pde._sdirk import KENCARP4, KVAERNO5, SDIRK, TRBDF2, implicit_step
@@ -452,9 +451,9 @@ def _traced(f, tableau, t_span, y0, t_eval, rtol, atol, first, longest) -> Found
     slope = lambda y, s: sign * f(sign * s, y)  # noqa: E731
     free = isinstance(longest, (int, float)) and longest == np.inf
     if isinstance(tableau, Rosenbrock) or not free:
-        found = run_between(
+        found = Run(
             slope, y0, times, tableau, rtol, atol, first, longest, 100_000, None, (), "auto"
-        )
+        ).go()
     else:
         found = adaptive(slope, y0, times, tableau, rtol, atol, first, 100_000)
     y = found.value[1:-1].T
