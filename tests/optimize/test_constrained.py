@@ -254,3 +254,28 @@ def test_an_equation_may_be_two_inequalities():
         "bnm,bm->bn", np.linalg.pinv(a), np.einsum("bmn,bn->bm", a, at - target)
     )
     np.testing.assert_allclose(x, want, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype, within", [("float64", 1e-5), ("float32", 2e-2)])
+def test_a_start_that_is_nearly_zero_says_nothing(dtype, within):
+    """A variable of 1e-2 to 1e-15 at the start stayed there: slopes times its size seemed small."""
+    rng = np.random.default_rng(3)
+    root, far = rng.standard_normal((24, 4, 4)), 2 * rng.standard_normal((24, 4))
+    a, b, starts = (
+        rng.standard_normal((24, 4)),
+        rng.standard_normal(24),
+        rng.standard_normal((24, 4)),
+    )
+    for i, start in enumerate(starts):
+        start[rng.integers(4, size=1 + i % 3)] *= 10.0 ** -rng.integers(2, 16)
+    bend = root @ np.swapaxes(root, 1, 2) + 0.1 * np.eye(4)
+    plane = lambda x, d: d[2] @ x - d[3]
+    f = lambda x, d: (x - d[0]) @ d[1] @ (x - d[0]) / 2
+    data = [xnp.asarray(v, dtype) for v in (far, bend, a, b)]
+    status, x = _least(f, xnp.asarray(starts, dtype), {"eq": plane}, "sqp", tuple(data))
+    claimed = status == 0
+    assert claimed.sum() >= 22, status
+    y = np.linalg.solve(bend, a[..., None])[..., 0]  # the nearest point of the plane, in this norm
+    off = (np.sum(a * far, 1) - b) / np.sum(a * y, 1)
+    want = (far - off[:, None] * y)[claimed]
+    np.testing.assert_allclose(x[claimed], want, atol=within * np.abs(far).max())

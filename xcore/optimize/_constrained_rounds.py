@@ -99,12 +99,25 @@ def _as_came(d, reach, bend, rows, least):
     A slope may have promised more at the start, and what is violated would be judged by that. Where no variable
     moved, all is as it was; below ``least`` of what it was, ways are rounding errors.
     """
-    energy = largest(xnp.sqrt(bend) * reach)
-    alike = xnp.where(bend > 0, energy / xnp.sqrt(xnp.where(bend > 0, bend, 1)), 0)
-    terms = _nearest(xnp.max(xnp.abs(rows) * reach, axis=1, initial=0), rows)
-    told = xnp.maximum(reach, xnp.maximum(alike, terms))
+    told = xnp.maximum(reach, _alike(reach, bend, rows))
     now = xnp.minimum(d, coarse(xnp.maximum(told, least * d)))
     return xnp.where(told > 0, now, d)
+
+
+def _as_drawn(d, bend, slope, rows):
+    """Lengths of which those that are shorter than Newton's steps make terms as large as those of the others.
+
+    A start that is nearly 0 says nothing, and slopes times its size seem small."""
+    far = xnp.abs(slope) > bend * d
+    return xnp.where(far, xnp.maximum(d, coarse(_alike(d, bend, rows))), d)
+
+
+def _alike(size, bend, rows):
+    """With which terms of curvature, or of constraints, are as large as those of other variables."""
+    energy = largest(xnp.sqrt(bend) * size)
+    curved = xnp.where(bend > 0, energy / xnp.sqrt(xnp.where(bend > 0, bend, 1)), 0)
+    most = xnp.max(xnp.abs(rows) * size, axis=1, initial=0)
+    return xnp.maximum(curved, _nearest(most, rows))
 
 
 def _nearest(values, j):
@@ -153,8 +166,14 @@ class View:
     lam: Any
 
 
-def look(problem, start, x, y, lam, lengths, reach, unknown, rows, tol) -> View:
-    """``unknown``: variables without a length of their own; ``rows``: gradients of the constraints at the start."""
+def look(problem, start, x, y, lam, lengths, reach, unknown, claims, rows, tol) -> View:
+    """What holds at x.
+
+    Args:
+      unknown: variables without a length of their own.
+      claims: whether the method believes that it is at a minimum.
+      rows: gradients of the constraints at the start.
+    """
     f, g, h, jh, c, jc = problem.local(x)
     d, full = lengths, typeof(x).shape[0] <= FULL
 
@@ -168,8 +187,11 @@ def look(problem, start, x, y, lam, lengths, reach, unknown, rows, tol) -> View:
     curved = hessian(lagrangian)(x) if full else None
     bends = xnp.zeros_like(d) if curved is None else xnp.abs(xnp.diagonal(curved))
     least = 10 * xnp.finfo(d.dtype).eps / tol
-    d = _as_came(d, reach, bends, xnp.concatenate([jh, jc[: problem.sizes[1]]]), least)
+    general = xnp.concatenate([jh, jc[: problem.sizes[1]]])
+    d = _as_came(d, reach, bends, general, least)
     d = _as_curved(d, bends, unknown & (reach == 0))
+    drawn = _as_drawn(d, bends, g - y @ jh - lam @ jc, general)
+    d = xnp.where(claims, drawn, d)
     rows = [xnp.max(xnp.abs(j) * d, axis=1, initial=0) for j in rows]
     # gradients of constraints that vanish are no measure: then what they had, or their size
     now = [xnp.max(xnp.abs(j) * d, axis=1, initial=0) for j in (jh, jc)]
@@ -278,9 +300,10 @@ def _begun(method, problem, make, s, tol, aim, maxiter) -> dict:
     """What a round sees where it begins, and the method's state in its units."""
     reach = xnp.maximum(xnp.abs(s["x"]), xnp.abs(s["x"] - s["start"]))
     lengths = lengths_now(s, reach)
+    claims = s["last"] == np.int32(Status.success)
     seen = look(
-        problem, s["start"], s["x"], s["y"], s["lam"], lengths, reach, s["unknown"], s["rows"], tol
-    )
+        problem, s["start"], s["x"], s["y"], s["lam"], lengths, reach, s["unknown"], claims, s["rows"], tol
+    )  # fmt: skip
     worst = xnp.maximum(seen.stationary, xnp.maximum(seen.feasible, seen.product))
     status = _verdict(s, seen, worst, tol, maxiter)
     # Where methods found no way on, the objective may have led them there: once, the constraints are met without it.
