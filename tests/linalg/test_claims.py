@@ -298,6 +298,23 @@ def test_eigsh_claims_hold_at_all_sizes(dtype, size):
         assert (sine <= np.asarray(answer.certificate["angle"])[k]).all()
 
 
+@pytest.mark.parametrize("which", ["BE", "LM"])
+def test_eigsh_claims_of_angles_see_neighbours_on_both_sides(which):
+    """Nearly equal values next to one that is found, on the side from which fewer are missed."""
+    rng = np.random.default_rng(0)
+    spectra = [np.r_[v, np.zeros(37)] for v in (np.abs(rng.normal(size=(6, 3))) + 0.1)]
+    spectra += [np.r_[np.ones(4), -np.ones(4), rng.random(32) - 0.5] for _ in range(6)]
+    q = [orthogonal(rng, 40, "float64") for _ in spectra]
+    a = np.stack([(q * w) @ q.T for q, w in zip(q, spectra)]).astype("float32")
+    a = (a + a.swapaxes(1, 2)) / 2
+    answer = xc.jit(xc.vmap(lambda a: la.eigsh(a, 3, which=which, report=True)))(a)
+    for one, v, angle in zip(a, np.asarray(answer.value[1]), answer.certificate["angle"]):
+        near = np.max(np.abs(v.T.astype(float) @ np.linalg.eigh(one.astype(float))[1]), axis=1)
+        lengths = np.linalg.norm(v.astype(float), axis=0)
+        sine = np.sqrt(1 - np.minimum(near / lengths, 1) ** 2)
+        assert (sine <= np.asarray(angle) + 1e-7).all()
+
+
 def test_eigsh_says_what_it_did_not_reach():
     a = square(9)
     short = la.eigsh(a, 4, which="SM", max_steps=2, report=True)

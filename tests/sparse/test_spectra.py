@@ -96,6 +96,20 @@ def test_no_claim_is_false(dtype, scale):
     assert diagonal.ok  # of an easy one something must be claimed
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("which", ["LM", "SM"])
+def test_many_restarts_end_within_the_tolerance(dtype, which):
+    """1 to 1000 in a small space: rounding errors of fifty restarts, and a norm that small values do not tell."""
+    d = np.arange(1.0, 1001)
+    found = sparse.eigs(sparse.diags_array(d.astype(dtype)), 9, ncv=19, which=which, report=True)
+    assert found.ok, found
+    want, (w, v) = (d[:-10:-1] if which == "LM" else d[:9]), map(np.asarray, found.value)
+    np.testing.assert_allclose(w, want, atol=1e-3)
+    left = np.linalg.norm(d[:, None] * v.astype("complex128") - v.astype("complex128") * w, axis=0)
+    assert (left <= 1.1 * 1000 * np.finfo(dtype).eps ** 0.75).all()
+    assert (left <= found.certificate.residual).all()
+
+
 def test_derivatives_of_simple_pairs():
     a = sparse.from_scipy(current(4))
     p = a.pattern

@@ -229,13 +229,13 @@ def eigsh(
     w, v, image = _rayleigh(InUnits(held, unit), end["v"].T)
     order = xnp.argsort(w)
     w, v, image = w[order], v[:, order], image[:, order]
-    size, beyond = end["scale"], end["next"]
+    size, beyond = end["scale"], end["others"]
     if shift is not None:
         size = xnp.maximum(xnp.max(_lengths(image)), safe_norm(sample) / unit)
         beyond = shift / unit + safe_divide(xnp.ones_like(beyond), beyond)
     left = _lengths(image - v * w.astype(typeof(v).dtype))
     status = _status_of_pairs(w, left, rtol * size, end["done"])  # pyright: ignore[reportOptionalOperand]
-    others = None if k == n else unit * xnp.reshape(beyond, (1,)).astype(typeof(w).dtype)
+    others = None if k == n else unit * beyond.astype(typeof(w).dtype)
     w, rows = w * unit, None if rows is None else rows / unit if shifted else rows * unit
     certificate = of_pairs(w, left * unit, size * unit, n, others, products=end["products"])
     return _answer(who, with_derivatives(a, w, v), status, certificate, report, steps, rows)

@@ -111,7 +111,7 @@ class ThickRestart:
             "q": xnp.zeros((self.m + 1, n), dtype).at[0].set(start), "filled": zero, "cycle": zero,
             "h": xnp.zeros((self.m, self.m), dtype), "v": xnp.zeros((self.k, n), dtype),
             "believed": xnp.zeros(self.k, real), "residual": xnp.full(self.k, np.inf, real),
-            "next": size, "scale": size, "products": zero,
+            "others": xnp.zeros(max(self.m - self.k, 1), real), "scale": size, "products": zero,
             "verifying": no, "done": no,
         }  # fmt: skip
 
@@ -134,7 +134,7 @@ class ThickRestart:
             "believed": xnp.where(again, best, s["believed"]), "residual": residual[:k], "scale": scale,
             "verifying": again | (s["verifying"] & ~changed),
             "done": sure | (self.m == typeof(q).shape[1]),  # the space is all there is
-            "next": theta[min(k, self.m - 1)], "products": s["products"] + self.m - s["filled"],
+            "others": theta[min(k, self.m - 1) :], "products": s["products"] + self.m - s["filled"],
         }  # fmt: skip
 
     def _pairs(self, h, beta):
