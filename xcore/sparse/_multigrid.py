@@ -17,7 +17,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import fori_loop, jit, stop_gradient
-from .._core import Array, ArrayLike, dtypes, errors, require, static, struct
+from .._core import Array, ArrayLike, dtypes, errors, one_of, require, static, struct
 from .._solution import Solution
 from ..linalg import CG, GMRES, LinearOperator, linear_solve
 from ..linalg._cg import cg_begin, cg_step
@@ -355,9 +355,9 @@ def multigrid(
     a = coo_array(a)
     if a.ndim != 2 or a.shape[0] != a.shape[1]:
         raise errors.shape_mismatch(who, "need a square matrix; vmap m.update for batches", a=a)
-    _one_of(who, KINDS, kind=kind)
-    _one_of(who, CYCLES, cycle=cycle)
-    _one_of(who, (None, *SMOOTHERS), smoother=smoother)
+    one_of(who, "kind", kind, KINDS, f"one of {KINDS}")
+    one_of(who, "cycle", cycle, CYCLES, f"one of {CYCLES}")
+    one_of(who, "smoother", smoother, (None, *SMOOTHERS), f"one of {(None, *SMOOTHERS)}")
     strength = (0.25 if kind == "classical" else 0.0) if strength is None else strength
     require("1 or more", who, sweeps=sweeps, max_coarse=max_coarse, max_levels=max_levels)
     require("0 or more", who, strength=strength, improve=improve)
@@ -393,12 +393,6 @@ def multigrid(
 
 
 _MOST_WEIGHTS = 5  # of a row of a classical prolongator
-
-
-def _one_of(who: str, known: tuple[Any, ...], **given: Any) -> None:
-    for name, value in given.items():
-        if value not in known:
-            raise errors.bad_argument(who, name, value, f"one of {known}")
 
 
 def _known_values(who: str, a: Sparse) -> tuple[bool, np.ndarray, float]:
