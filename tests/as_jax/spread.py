@@ -121,6 +121,18 @@ def check_types_of_tangents():
     assert t.update_weak_type(True).weak_type
 
 
+def check_what_counts_as_an_array():
+    yes = 1, 1.5, True, np.ones(2), np.float32(1), jnp.ones(2), jax.random.key(0)
+    no = print, None, object(), "a", [1.0], {}, np.array(["a"])
+    assert all(map(jax.core.valid_jaxtype, yes)) and not any(map(jax.core.valid_jaxtype, no))
+    for x in (print, object(), "a", np.array([None])):
+        try:
+            jax.typeof(x)
+        except TypeError:
+            continue
+        raise AssertionError(x)
+
+
 # Settings
 
 

@@ -10,6 +10,8 @@ from .._control.ahead import Lowered, Traced
 from .._control.checks import Error
 from .._core import config as settings
 from .._core import tree
+from .._core.array import Array
+from .._core.eval import is_array_like
 from .._core.mesh import AbstractMesh, get_mesh
 from .._core.sharding import Sharding
 from .._core.trace import Trace, Tracer, current, evaluating, is_evaluating, using
@@ -85,11 +87,8 @@ def is_concrete(x) -> bool:
 
 def valid_jaxtype(x) -> bool:
     """Whether it counts as an array."""
-    try:
-        typeof(x)
-    except (TypeError, ValueError):
-        return False
-    return not isinstance(x, (str, bytes))
+    there = isinstance(x, Array) or is_array_like(x)
+    return there and getattr(getattr(x, "dtype", None), "kind", "f") not in "OSU"
 
 
 def module_text(lowered, dialect="stablehlo"):
