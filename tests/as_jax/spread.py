@@ -133,6 +133,13 @@ def check_what_counts_as_an_array():
         raise AssertionError(x)
 
 
+def check_types_in_sets():
+    assert np.int32 in {jnp.int32, jnp.int64} and jnp.int32 in {np.int32}
+    assert {jnp.float32: 1}[np.float32] == {np.float32: 1}[jnp.float32] == 1
+    for t in jnp.int32, jnp.bfloat16, jnp.float32:
+        assert jnp.zeros(2, t).astype(t).dtype == t and jnp.dtype(t) == t
+
+
 # Settings
 
 

@@ -7,6 +7,7 @@ import enum
 from .._core import Array, ArrayType, ShapeDtypeStruct, Value, dtypes, typeof
 from .._core.mesh import AbstractMesh, AxisType, Mesh, PartitionSpec
 from .._core.sharding import NamedSharding, SingleDeviceSharding
+from ..numpy._types import DType
 
 
 class MemorySpace(enum.Enum):
@@ -107,6 +108,7 @@ def open_words() -> None:
     }
     for cls, words in shown.items():
         cls.__repr__ = cls.__str__ = words  # pyright: ignore[reportAttributeAccessIssue]
+    DType.__hash__ = lambda t: hash(t.dtype.type)  # pyright: ignore  (np.int32 in {jnp.int32})
     ArrayType.__repr__ = _words  # pyright: ignore[reportAttributeAccessIssue]
     Array.aval = property(typeof_)  # pyright: ignore[reportAttributeAccessIssue]
 
