@@ -67,6 +67,9 @@ def check_types_of_keys():
     struct = jax.ShapeDtypeStruct((3,), key.dtype)
     assert isinstance(struct, jax.ShapeDtypeStruct) and struct.shape == (3,)
     assert not isinstance(key, jax.ShapeDtypeStruct)
+    for t in (jax.typeof(jax.random.split(key, 3)), jax.core.get_aval(jax.random.split(key, 3))):
+        assert t.shape == (3,) and t.dtype == key.dtype and "key<fry>[3]" in str(t)
+    assert jax.jit(lambda k: jnp.zeros(jax.typeof(k).shape))(key) == 0
     found = jax.eval_shape(jax.vmap(jax.random.normal), struct)
     assert found == jax.ShapeDtypeStruct((3,), jnp.float32)
     assert isinstance(jax.eval_shape(jax.random.split, key), jax.ShapeDtypeStruct)

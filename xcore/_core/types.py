@@ -240,6 +240,4 @@ def typeof(x: ArrayLike | SupportsType) -> ArrayType:
         if type(x) in (float, int, complex, bool):
             return ArrayType((), dtypes.scalar_dtype(x), type(x) is not bool)
         a = np.asarray(x)
-        if a.dtype.kind in "OSU":
-            raise errors.not_an_array("typeof", x)
         return ArrayType(a.shape, a.dtype)

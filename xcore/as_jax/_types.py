@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import enum
 
-from .._core import Array, ArrayType, ShapeDtypeStruct, Value, dtypes, typeof
+from .._core import Array, ArrayType, ShapeDtypeStruct, Value, dtypes, errors, typeof
 from .._core.mesh import AbstractMesh, AxisType, Mesh, PartitionSpec
 from .._core.sharding import NamedSharding, SingleDeviceSharding
 from ..numpy._types import DType
+from ..random import KeyArray
 
 
 class MemorySpace(enum.Enum):
@@ -75,10 +76,22 @@ def seen(t, placed=None) -> SeenType:
 
 def typeof_(x) -> SeenType:
     """``jax.typeof``: shape, dtype, and for arrays the sharding."""
+    if isinstance(x, KeyArray):
+        return _of_keys(x)
     t = typeof(x)
+    if t.dtype.kind in "OSU":
+        raise errors.not_an_array("typeof", x)
     if dtypes.at_width(t.dtype) is not t.dtype and not isinstance(x, Value):
         t = ArrayType(t.shape, dtypes.at_width(t.dtype), t.weak)  # as it would come in
     return seen(t, getattr(x, "sharding", None))
+
+
+def _of_keys(x: KeyArray) -> SeenType:
+    """The type of keys, whose elements programs see as two numbers each."""
+    found = seen(typeof(x._data), getattr(x._data, "sharding", None))
+    for name in ("shape", "dtype", "ndim", "size"):
+        setattr(found, name, getattr(x, name))
+    return found
 
 
 def _mesh_axes(mesh) -> str:
