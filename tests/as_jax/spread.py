@@ -36,6 +36,7 @@ def check_keys_are_leaves():
     assert paths == ["['a']", "['b'][0]", "['b'][1]"]
     both = jax.tree.transpose(jax.tree.structure([0, 0]), None, [tree, tree])
     assert both["a"] == [tree["a"]] * 2
+    assert jnp.result_type(tree["a"]) == jnp.result_type(*both["a"]) == tree["a"].dtype
     assert jax.tree.broadcast(1, tree) == {"a": 1, "b": [1, 1]}
     assert jax.tree.reduce(lambda n, x: n + x.size, tree, 0) == 6
     assert jax.tree.leaves(tree, is_leaf=lambda x: isinstance(x, list))[1] is tree["b"]

@@ -38,6 +38,10 @@ def result_type(*args):
         raise errors.bad_argument(
             "numpy.result_type", "arguments", args, "at least one array or dtype"
         )
+    if isinstance(args[0], Compound) and all(
+        getattr(x, "dtype", None) == args[0].dtype for x in args
+    ):  # pyright: ignore
+        return args[0].dtype  # pyright: ignore[reportAttributeAccessIssue]
     return _promote.promoted("numpy.result_type", [_pair(x) for x in args])[0]
 
 
