@@ -48,3 +48,10 @@ WRONG = {
 def test_functions_that_are_none(words):
     with pytest.raises(ERRORS, match=words):
         WRONG[words]()
+
+
+@pytest.mark.parametrize("solve", [xo.minimize, xo.least_squares, xo.minimize_constrained])
+def test_bounds_of_another_shape_are_named(solve):
+    f = lambda x: x - 1 if solve is xo.least_squares else xnp.sum((x - 1) ** 2)
+    with pytest.raises(ValueError, match=r"bounds must be a tuple .* x0 has shape \(2,\)"):
+        solve(f, xnp.ones(2), bounds=(xnp.zeros(3), 5.0))

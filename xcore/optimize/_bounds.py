@@ -25,13 +25,23 @@ def box_of(who: str, flat: Flat, bounds, columns: bool = False):
         bounds, columns = (bounds.lb, bounds.ub), True
     if is_sides(bounds):
         refuse_ambiguous(who, flat.size, bounds, tuple, not columns)
-        sides = [_like(flat, s, none) for s, none in zip(bounds, (-xnp.inf, xnp.inf))]
+        try:
+            sides = [_like(flat, s, none) for s, none in zip(bounds, (-xnp.inf, xnp.inf))]
+        except ValueError as error:  # shapes, or trees, that are not those of x0
+            raise _unlike(who, flat, bounds) from error
     else:
         refuse_ambiguous(who, flat.size, bounds, list, columns)
         sides = [s.astype(flat.dtype) for s in columns_of(who, bounds, flat.size)]
     if is_evaluating() and bool(xnp.any(sides[0] > sides[1])):
         raise ValueError(f"xcore.{who}: a lower bound is above its upper bound; given {bounds}.")
     return sides
+
+
+def _unlike(who, flat, bounds):
+    shapes = ", ".join(str(typ.shape) for typ in flat.types)
+    return ValueError(
+        f"xcore.{who}: bounds must be {FORMS}; x0 has shape {shapes}, given {errors.describe(bounds)}."
+    )
 
 
 def is_sides(bounds) -> bool:
