@@ -146,7 +146,7 @@ def dot(lhs: ArrayLike, rhs: Any, precision: Any = None, preferred_element_type:
 def dot_general(lhs: ArrayLike, rhs: ArrayLike, dimension_numbers: Any, precision: Any = None, preferred_element_type: DTypeLike | None = None, *, out_sharding: DeviceLike | None = None) -> Array:
     """A product that sums over some pairs of axes and runs along others."""
 def dtype(x: ArrayLike) -> np.dtype[Any]:
-    """The dtype of an array, or the one that a Python number would get."""
+    """The dtype of an array, or the one that a Python number would get; of a dtype itself."""
 def dynamic_index_in_dim(operand: ArrayLike, index: Any, axis: int = 0, keepdims: bool = True, *, allow_negative_indices: bool = True) -> Array:
     """One position of an axis, which may be computed."""
 def dynamic_slice(operand: ArrayLike, start_indices: Any, slice_sizes: Shape, *, allow_negative_indices: bool = True) -> Array:

@@ -305,6 +305,9 @@ def _det_of(a, report):
 def det(a: ArrayLike, *, report: bool = False) -> Array | Solution:
     """The determinant; its derivative is right for singular matrices too.
 
+    It is a product of pivots. Where some of these leave the dtype's range together, as 1e200 twice do, it is inf, 0
+    or NaN even if all of them do not: ``slogdet`` has no such limit.
+
     Args:
       a: matrices (..., n, n).
       report: return a ``Solution``: with a ``Certificate``, whose error is relative:

@@ -191,6 +191,9 @@ def _columns(x, order):
 def det(a):
     """The determinant; its derivative is right for singular matrices too.
 
+    It is a product of pivots. Where some of these leave the dtype's range together, as 1e200 twice do, it is inf, 0
+    or NaN even if all of them do not: ``slogdet`` has no such limit.
+
     Args:
       a: matrices (..., n, n).
 
