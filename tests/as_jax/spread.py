@@ -70,6 +70,9 @@ def check_types_of_keys():
     assert not isinstance(key, jax.ShapeDtypeStruct)
     for t in (jax.typeof(jax.random.split(key, 3)), jax.core.get_aval(jax.random.split(key, 3))):
         assert t.shape == (3,) and t.dtype == key.dtype and "key<fry>[3]" in str(t)
+    given = jax.core.ShapedArray((3,), key.dtype)
+    assert given == jax.typeof(jax.random.split(key, 3)) and given.dtype == key.dtype
+    assert jnp.shape(None) == ()
     assert jax.jit(lambda k: jnp.zeros(jax.typeof(k).shape))(key) == 0
     found = jax.eval_shape(jax.vmap(jax.random.normal), struct)
     assert found == jax.ShapeDtypeStruct((3,), jnp.float32)
@@ -103,6 +106,18 @@ def check_what_is_not_used_goes():
     fun = linear_util.wrap_init(lambda x: [jnp.sin(x)])
     jaxpr, types, _ = partial_eval.trace_to_jaxpr_dynamic(fun, made.in_avals[:1])
     assert [e.primitive.name for e in jaxpr.eqns] == ["sin"] and types[0].shape == ()
+
+
+def check_functions_of_keys_are_split_by_what_is_known():
+    from jax.extend import linear_util
+    from jax.interpreters import partial_eval as pe
+
+    t, key = jax.core.ShapedArray((2,), jax.random.key(0).dtype), jax.random.key(1)
+    fun = linear_util.wrap_init(lambda ks, k: [jax.random.normal(ks[0]), jax.random.split(k)])
+    pvals = [pe.PartialVal.unknown(t), pe.PartialVal.known(key)]
+    jaxpr, found, _ = pe.trace_to_jaxpr_nounits(fun, pvals)
+    assert not found[0].is_known() and found[1].get_known().dtype == key.dtype
+    assert [v.aval.shape for v in jaxpr.outvars] == [()]
 
 
 def check_params_of_primitives_may_be_jaxprs():

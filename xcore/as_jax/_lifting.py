@@ -9,6 +9,7 @@ from .._core import ArrayType, ShapeDtypeStruct, to_value, tree, typeof
 from .._core.program import RecordTracer
 from .._core.trace import current, using
 from .._transforms.jvp import LinearTrace
+from ..random._keys import KeyArray, KeyType
 from . import _trees
 from ._views import view_of
 
@@ -199,6 +200,11 @@ class PartialVal(tuple):
         return typeof(self[1]) if self.is_known() else self[0]
 
 
+def _argument(trace, t):
+    made = trace.argument(t.type)
+    return KeyArray(made, t.dtype.stream) if isinstance(t.dtype, KeyType) else made
+
+
 def trace_to_jaxpr_nounits(fun: WrappedFun, pvals, instantiate=False):
     """Computes what depends on known values, and records the rest.
 
@@ -207,7 +213,7 @@ def trace_to_jaxpr_nounits(fun: WrappedFun, pvals, instantiate=False):
     """
     trace = LinearTrace(current())
     trace.splitting = False
-    args = [v if t is None else trace.argument(t.type) for t, v in pvals]
+    args = [v if t is None else _argument(trace, t) for t, v in pvals]
     with using(trace):
         found = list(fun.call_wrapped(*args))
         outs = list(map(_trees.data, found))

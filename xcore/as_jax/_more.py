@@ -82,6 +82,11 @@ def igamma_grad_a(a, x):
     return xc.jvp(lambda a: xc.special.gammainc(a, x), (a,), (xc.numpy.ones_like(a),))[1]
 
 
+def shape(a) -> tuple:
+    """As in NumPy, where None has none."""
+    return () if a is None else xc.numpy.shape(a)
+
+
 def issubdtype(a, b) -> bool:
     """As in NumPy, where None is float64."""
     return xc.dtypes.issubdtype(np.dtype(None) if a is None else a, b)

@@ -16,6 +16,8 @@ from .._core.mesh import AbstractMesh, get_mesh
 from .._core.sharding import Sharding
 from .._core.trace import Trace, Tracer, current, evaluating, is_evaluating, using
 from .._core.types import ArrayType, typeof
+from ..random._keys import KeyType
+from ._types import type_of_keys
 from ._views import view_of
 
 # Names of JAX's generators that are another one here: faster than threefry, with bits of their own.
@@ -38,7 +40,10 @@ class ShapedArray(metaclass=Classes):
     stands_for = ArrayType
 
     def __new__(cls, shape, dtype, weak_type: bool = False, **placement):
-        return ArrayType(tuple(map(int, shape)), dtype, bool(weak_type))
+        shape = tuple(map(int, shape))
+        if isinstance(dtype, KeyType):
+            return type_of_keys(shape, dtype)
+        return ArrayType(shape, dtype, bool(weak_type))
 
 
 class AbstractValue(metaclass=Classes):

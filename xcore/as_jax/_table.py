@@ -139,7 +139,7 @@ jax.monitoring: : _odds: clear_event_listeners record_event record_event_duratio
     unregister_event_time_span_listener unregister_scalar_listener
 jax.nn: xcore.nn
 jax.nn.initializers: xcore.nn.initializers: _names: Initializer
-jax.numpy: xcore.numpy: _more: issubdtype histogram histogram2d histogramdd
+jax.numpy: xcore.numpy: _more: shape issubdtype histogram histogram2d histogramdd
 jax.numpy.fft: xcore.numpy.fft
 jax.numpy.linalg: xcore.numpy.linalg
 jax.ops: xcore.ops

@@ -8,7 +8,7 @@ from .._core import Array, ArrayType, ShapeDtypeStruct, Value, dtypes, errors, t
 from .._core.mesh import AbstractMesh, AxisType, Mesh, PartitionSpec
 from .._core.sharding import NamedSharding, SingleDeviceSharding
 from ..numpy._types import DType
-from ..random import KeyArray
+from ..random._keys import WORDS, KeyArray, KeyType
 
 
 class MemorySpace(enum.Enum):
@@ -87,10 +87,14 @@ def typeof_(x) -> SeenType:
 
 
 def _of_keys(x: KeyArray) -> SeenType:
+    return type_of_keys(x.shape, x.dtype, getattr(x._data, "sharding", None))
+
+
+def type_of_keys(shape, dtype: KeyType, placed=None) -> SeenType:
     """The type of keys, whose elements programs see as two numbers each."""
-    found = seen(typeof(x._data), getattr(x._data, "sharding", None))
-    for name in ("shape", "dtype", "ndim", "size"):
-        setattr(found, name, getattr(x, name))
+    found = seen(ArrayType((*shape, WORDS), dtypes.uint32), placed)
+    found.shape, found.dtype = tuple(shape), dtype  # pyright: ignore[reportAttributeAccessIssue]
+    found.ndim, found.size = len(found.shape), found.size // WORDS
     return found
 
 
