@@ -8,7 +8,10 @@ import pytest
 
 import xcore as xc
 import xcore.numpy as xnp
-from xcore import lax
+from xcore import lax, optimize
+from xcore._backend.options import BRISK_UP_TO, brisk_options
+from xcore._core import compile as compile_module
+from xcore._core.compile import compiler_flags
 
 
 def test_names_with_and_without_prefix():
@@ -103,6 +106,34 @@ def test_programs_compiled_in_haste_are_executables_of_their_own():
     first, fast, again = (c.runtime_executable() for c in compiled)
     assert first is again and first is not fast
     np.testing.assert_allclose(compiled[1](x), f(x), rtol=1e-6)
+
+
+def test_solvers_of_few_numbers_are_compiled_briskly():
+    """The option is of this program alone: neither of large ones nor of loops that go on for long."""
+    brisk = {"compiler_options": {BRISK_UP_TO: 100}}
+    fast = dict(brisk_options(xc.devices("cpu")[0]))
+    loop = lambda n: lambda x: lax.scan(lambda c, _: (xnp.sin(c), None), x, length=n)[0]  # noqa: E731
+    for f, size, small in (
+        (xnp.sin, 100, True), (xnp.sin, 101, False), (lambda x: xnp.outer(x, x).sum(), 11, False),
+        (loop(10), 10, True), (loop(11), 10, False), (xc.jit(loop(11)), 10, False),
+    ):  # fmt: skip
+        with xc.config.override(disable_most_optimizations=False):
+            program = xc.jit(f, **brisk).trace(xnp.ones(size)).program
+            flags = dict(compiler_flags(program, xc.devices("cpu")[:1]))
+        assert flags == (fast if small else {})
+        np.testing.assert_allclose(xc.jit(f, **brisk)(xnp.ones(size)), f(xnp.ones(size)), rtol=1e-5)
+
+
+def test_minimize_and_least_squares_are_such_solvers(monkeypatch):
+    seen = []
+    build = compile_module._build
+    monkeypatch.setattr(compile_module, "_build", lambda p, *rest: seen.append(p) or build(p, *rest))
+    with xc.config.override(disable_most_optimizations=False):
+        optimize.minimize(lambda x: xnp.sum((x - 1.25) ** 2), xnp.zeros(3))
+        optimize.least_squares(lambda x: x - 1.25, xnp.zeros(3))
+        optimize.curve_fit(lambda t, a: a * t, xnp.ones(4), xnp.ones(4), p0=xnp.ones(1))
+    whole = [p for p in seen if any(e.op.name == "while" for e in p.eqns)]
+    assert len(whole) >= 3 and all(BRISK_UP_TO in dict(p.options) for p in whole)
 
 
 def test_settings_of_the_runtime(tmp_path, monkeypatch):

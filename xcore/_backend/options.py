@@ -41,9 +41,27 @@ _HASTE: dict[str, Flags] = {
 CHAIN_OPTIONS: Flags = (("xla_cpu_use_fusion_emitters", False),) if VERSION < 495 else ()
 
 
+# Of small arrays the code costs little beside the calls of it, and half of the compiler's time is spent on it in vain.
+_BRISK: dict[str, Flags] = {
+    "cpu": (
+        ("xla_backend_optimization_level", 1),
+        ("xla_cpu_parallel_codegen_split_count", 1),
+        *([("xla_cpu_use_fusion_emitters", False)] if VERSION < 495 else []),
+        ("xla_llvm_disable_expensive_passes", True),
+    ),
+}
+# Not a flag of XLA's, but how many elements the largest value of a program may have for these.
+BRISK_UP_TO = "brisk_up_to"
+
+
 def hasty_options(device: Device) -> Flags:
     """Options for programs that are compiled fast rather than well."""
     return _HASTE[platform_of(device)]
+
+
+def brisk_options(device: Device) -> Flags:
+    """Options for programs of small arrays, which run as fast with them as with the compiler's own."""
+    return _BRISK.get(platform_of(device), ())
 
 
 def compile_options(

@@ -18,11 +18,14 @@ import types
 
 import numpy as np
 
+from .._backend.options import BRISK_UP_TO
 from .._core import Array
 from .._core.config import FastCache
 from .captures import names_of
 from .jit import jit
 
+# Solvers are long programs. Of few unknowns and data the first call takes half the time so, and later ones no longer.
+OF_FEW_NUMBERS = {BRISK_UP_TO: 2048}
 _MOST = 256  # functions that are kept
 _DEEP = 4000  # things that are looked at
 _WHOLE = 2**23  # bytes of an array that are looked at
@@ -68,8 +71,8 @@ class Same:
         return id(self.thing)
 
 
-def once(f):
-    """``jit(f)``, that of before where ``f`` and all that it refers to are as they were.
+def once(f, **options):
+    """``jit(f, **options)``, that of before where ``f`` and all that it refers to are as they were.
 
     >>> import xcore.numpy as xnp
     >>> make = lambda a: once(lambda x: a * x)
@@ -79,12 +82,12 @@ def once(f):
     try:
         key = _State().of(f)
     except Unseen:
-        return jit(f)
+        return jit(f, **options)
     found = _known.get(key)
     if found is None:
         for oldest in list(_known)[: max(len(_known) - _MOST + 1, 0)]:
             _known.pop(oldest, None)
-        found = _known.setdefault(key, jit(f))
+        found = _known.setdefault(key, jit(f, **options))
     return found
 
 

@@ -13,9 +13,16 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 from .._backend import cache as disk
 from .._backend import callbacks, cluster, memory
 from .._backend import client as backend
-from .._backend.options import compile_options, hasty_options, keep_barriers
+from .._backend.options import (
+    BRISK_UP_TO,
+    brisk_options,
+    compile_options,
+    hasty_options,
+    keep_barriers,
+)
 from . import config, errors, kernels
 from .layout import Layout, declared
+from .pprint import subprograms
 from .program import Program
 from .sharding import Sharding, SingleDeviceSharding, local_devices, simplest
 from .types import ArrayType, Placed
@@ -176,8 +183,22 @@ def anew(p: Program, place: Devices | Layout, donors: Donors = ()) -> None:
 
 def compiler_flags(p: Program, devices: Devices) -> Flags:
     """Flags of XLA for a program: its own have the last word."""
-    hasty = config.settings().disable_most_optimizations
-    return (*hasty_options(devices[0]), *p.options) if hasty else p.options
+    own = dict(p.options)
+    most = own.pop(BRISK_UP_TO, 0)
+    if config.settings().disable_most_optimizations:
+        return (*hasty_options(devices[0]), *own.items())
+    brisk = most and (flags := brisk_options(devices[0])) and _is_small(p, most)
+    return (*(flags if brisk else ()), *own.items())
+
+
+def _is_small(p: Program, most: int) -> bool:
+    """Whether no value has more elements; in a loop of known length those of all times count."""
+    values = [*p.inputs, *[v for e in p.eqns for v in e.outputs]]
+    return all(v.type.size <= most for v in values) and all(
+        _is_small(q, most // max(e.params.get("length", 1), 1))
+        for e in p.eqns
+        for q in subprograms(e.params)
+    )
 
 
 def _build(p: Program, devices: Devices, donors: Donors) -> Built:

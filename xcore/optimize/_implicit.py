@@ -19,7 +19,7 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import custom_jvp, custom_root, eval_shape, jit, vmap
 from .._control.checks import report
-from .._control.once import once
+from .._control.once import OF_FEW_NUMBERS, once
 from .._core import Array, findings, is_evaluating, tree, typeof
 from ..linalg import GMRES, FunctionOperator, linear_solve
 
@@ -78,14 +78,14 @@ def at_once(solve, problem, *starts) -> Any:
             return solve(*starts)
 
     with _replaced(problem, args=None), _replaced(problem.flat, start=None):
-        program = once(run)
+        program = once(run, compiler_options=OF_FEW_NUMBERS)
     try:
         return program(moving, *starts)
     except Exception:
         if not moving:
             raise
     # the function may have to know its args, or what is wrong is seen better in them
-    return jit(solve)(*starts)
+    return jit(solve, compiler_options=OF_FEW_NUMBERS)(*starts)
 
 
 def differentiable(equation, value, solve, x0, problem, checkpoint=None, linear=None):
