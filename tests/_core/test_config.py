@@ -112,7 +112,7 @@ def test_solvers_of_few_numbers_are_compiled_briskly():
     """The option is of this program alone: neither of large ones nor of loops that go on for long."""
     brisk = {"compiler_options": {BRISK_UP_TO: 100}}
     fast = dict(brisk_options(xc.devices("cpu")[0]))
-    loop = lambda n: lambda x: lax.scan(lambda c, _: (xnp.sin(c), None), x, length=n)[0]  # noqa: E731
+    loop = lambda n: lambda x: lax.scan(lambda c, _: (xnp.sin(c), None), x, length=n)[0]
     for f, size, small in (
         (xnp.sin, 100, True), (xnp.sin, 101, False), (lambda x: xnp.outer(x, x).sum(), 11, False),
         (loop(10), 10, True), (loop(11), 10, False), (xc.jit(loop(11)), 10, False),
@@ -127,7 +127,9 @@ def test_solvers_of_few_numbers_are_compiled_briskly():
 def test_minimize_and_least_squares_are_such_solvers(monkeypatch):
     seen = []
     build = compile_module._build
-    monkeypatch.setattr(compile_module, "_build", lambda p, *rest: seen.append(p) or build(p, *rest))
+    monkeypatch.setattr(
+        compile_module, "_build", lambda p, *rest: seen.append(p) or build(p, *rest)
+    )
     with xc.config.override(disable_most_optimizations=False):
         optimize.minimize(lambda x: xnp.sum((x - 1.25) ** 2), xnp.zeros(3))
         optimize.least_squares(lambda x: x - 1.25, xnp.zeros(3))

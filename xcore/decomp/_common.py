@@ -13,6 +13,7 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .. import random
 from .._control import jit, vmap
+from .._control.once import OF_FEW_NUMBERS
 from .._core import Array, dtypes, errors, fused, is_evaluating, one_of
 from .._iterate import Steps, checkpoints, iterate
 from .._solution import Solution, Status
@@ -48,7 +49,7 @@ def fitted(value, error, status, steps, history) -> Solution:
 
 def in_parts(fit, static):
     """``fit`` as one program; called with ``checkpoint``, which cuts its loop, as what it is."""
-    program = jit(fit, static_argnames=static)
+    program = jit(fit, static_argnames=static, compiler_options=OF_FEW_NUMBERS)
 
     def run(*args, checkpoint=None, **settings):
         if checkpoint is None:

@@ -85,12 +85,15 @@ def _middle(size):
 
 
 def lengths_now(s, reach):
-    """How large variables are that came so far; where nothing told of any at the start, their ways do."""
+    """How large variables are that came so far; where nothing told of any at the start, their ways do.
+
+    One step of units down from the last round says nothing: ways may end where one begins."""
     first = s["first"]
     far = largest(reach / first)
     change = coarse(xnp.where(xnp.all(s["unknown"]) & (far > 0), far, 1))
     own = xnp.maximum(first, coarse(xnp.where(reach > 0, reach, first)))
-    return xnp.where(change == 1, own, change * first)
+    now, last = xnp.where(change == 1, own, change * first), s["lengths"]
+    return xnp.where(16 * now == last, last, now)
 
 
 def _as_came(d, reach, bend, rows, least):
@@ -100,8 +103,8 @@ def _as_came(d, reach, bend, rows, least):
     moved, all is as it was; below ``least`` of what it was, ways are rounding errors.
     """
     told = xnp.maximum(reach, _alike(reach, bend, rows))
-    now = xnp.minimum(d, coarse(xnp.maximum(told, least * d)))
-    return xnp.where(told > 0, now, d)
+    now = coarse(xnp.maximum(told, least * d))
+    return xnp.where((told > 0) & (16 * now < d), now, d)
 
 
 def _as_drawn(d, bend, slope, rows):
@@ -268,7 +271,8 @@ def rounds(
     d, unknown = lengths_of(problem, x, g, j, values)
     zeros = lambda n: xnp.zeros(n, dtype)  # noqa: E731
     start = {
-        "x": x, "start": x, "y": zeros(me), "lam": zeros(mi), "first": d, "unknown": unknown, "rows": [jh, jc],
+        "x": x, "start": x, "y": zeros(me), "lam": zeros(mi), "first": d, "lengths": d,
+        "unknown": unknown, "rows": [jh, jc],
         "status": xnp.asarray(RUNNING), "last": xnp.asarray(RUNNING), "f": zeros(()), "g": zeros(x.shape),
         "h": zeros(me), "c": zeros(mi), "stationary": zeros(()), "feasible": zeros(()), "product": zeros(()),
         "flat": zeros(()), "best": zeros(()) + xnp.inf, "before": f, "nit": count(0), "nfev": count(0),
@@ -321,6 +325,7 @@ def _begun(method, problem, make, s, tol, aim, maxiter) -> dict:
     }  # fmt: skip
     return {
         "restores": restores,
+        "lengths": lengths,
         "seen": seen,
         "state": state,
         "status": status,
@@ -350,7 +355,7 @@ def _ended(s, begun, ended) -> dict:
     if "history" in s:
         new["history"] = ended["history"]
     new |= {k: s[k] for k in ("start", "first", "unknown", "rows", "before")}
-    restored = begun["restores"]
+    new["lengths"], restored = begun["lengths"], begun["restores"]
     new |= {k: xnp.where(restored, 0, new[k]) for k in ("y", "lam")}
     helped = restored & (ended["status"] != np.int32(Status.infeasible))
     return new | {
