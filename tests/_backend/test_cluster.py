@@ -152,7 +152,7 @@ ENVIRONMENTS = [
 
 @pytest.mark.parametrize("environment, place", ENVIRONMENTS)
 def test_detect(environment, place, monkeypatch):
-    monkeypatch.setattr(cluster.socket, "getfqdn", lambda host: host)
+    monkeypatch.setattr(socket, "getfqdn", lambda host: host)
     assert cluster.detect(environment) == place
 
 
@@ -166,7 +166,7 @@ def test_one_manager_is_asked():
 
 
 def test_kubernetes_domain(monkeypatch):
-    monkeypatch.setattr(cluster.socket, "getfqdn", lambda host: f"{host}.svc.space.local")
+    monkeypatch.setattr(socket, "getfqdn", lambda host: f"{host}.svc.space.local")
     environment = {"JOB_COMPLETION_INDEX": "5", "HOSTNAME": "train-5"}
     assert cluster.detect(environment) == Place("train-0.svc.space.local:61440", None, 5)
 

@@ -187,8 +187,8 @@ def compiler_flags(p: Program, devices: Devices) -> Flags:
     most = own.pop(BRISK_UP_TO, 0)
     if config.settings().disable_most_optimizations:
         return (*hasty_options(devices[0]), *own.items())
-    brisk = most and (flags := brisk_options(devices[0])) and _is_small(p, most)
-    return (*(flags if brisk else ()), *own.items())
+    flags = brisk_options(devices[0]) if most else ()
+    return (*(flags if flags and _is_small(p, most) else ()), *own.items())
 
 
 def _is_small(p: Program, most: int) -> bool:
