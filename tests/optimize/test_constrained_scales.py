@@ -84,6 +84,15 @@ def test_verdicts(name):
         np.testing.assert_allclose(found.x, [1, 2], rtol=1e-6)
 
 
+@pytest.mark.parametrize("start", [[1, 1.1], [2, 1], [0.3, -1], [1, 0.7], [-1, 2]])
+@pytest.mark.parametrize("hasty", [True, False])
+def test_where_a_gradient_vanishes_the_verdict_does_not_hang_on_last_digits(start, hasty):
+    f, constraints, expected = VERDICTS["a square below 0"]
+    with xc.config.override(disable_most_optimizations=hasty):
+        found = xo.minimize_constrained(f, np.array(start, float), (), constraints)
+    assert xo.Status(int(found.status)).name == expected, found.message
+
+
 def below(*c):
     """Four inequalities, those that are not given hold always."""
     return lambda x: xnp.stack([*[f(x) for f in c], *[1 + 0 * x[0]] * (4 - len(c))])

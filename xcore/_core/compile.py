@@ -195,7 +195,7 @@ def _is_small(p: Program, most: int) -> bool:
     """Whether no value has more elements; in a loop of known length those of all times count."""
     values = [*p.inputs, *[v for e in p.eqns for v in e.outputs]]
     return all(v.type.size <= most for v in values) and all(
-        _is_small(q, most // max(e.params.get("length", 1), 1))
+        _is_small(q, most // max(e.params["length"], 1) if e.op.name == "scan" else most)
         for e in p.eqns
         for q in subprograms(e.params)
     )

@@ -382,7 +382,9 @@ def _verdict(s, seen, worst, tol, maxiter):
     # the gradient of an active constraint vanishes: no multiplier means anything, and methods end
     # there or creep on
     at_rest = is_last(Status.success) | is_last(Status.stagnation) | fine
-    at_rest = at_rest | (over & (seen.feasible <= tol))
+    at_rest = at_rest | (
+        over & (seen.feasible <= 10 * tol)
+    )  # as far as the vanishing gradient tells
     bare = begun & (seen.flat <= tol**0.5) & at_rest
     # the gradient is a small difference of large terms: no multipliers exist, those nearby grow without
     # limit (Andreani, Haeser, Martínez 2011)

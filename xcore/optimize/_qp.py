@@ -34,6 +34,7 @@ def solve_qp(b, g, a_matrix, a, c_matrix, c, charge, limit: int = 40):
 
 
 TURNS = 6  # guesses which inequalities hold with equality
+REFINED = 2  # times that solutions beside a softened system are
 
 
 def _polished(b, g, a_matrix, a, c_matrix, c, charge, found, active):
@@ -77,7 +78,9 @@ def _softly(system, right, soft):
     """A solution with the least multipliers where rows say the same twice, such as v >= 0 and -v >= 0."""
     mended = system + xnp.diag(soft)
     z = xnp.linalg.solve(mended, right)
-    return z + xnp.linalg.solve(mended, right - system @ z)
+    for _ in range(REFINED):
+        z = z + xnp.linalg.solve(mended, right - system @ z)
+    return z
 
 
 class _Elastic:

@@ -106,9 +106,7 @@ def _is_strong(p: Pattern, values: np.ndarray, strength: float) -> np.ndarray:
     top = np.zeros(p.shape[0])
     full = p.lengths > 0
     top[full] = np.maximum.reduceat(against, p.indptr[:-1][full]) if p.nnz else 0
-    least = np.where(
-        top > 0, np.maximum(strength * top, np.finfo(float).smallest_subnormal), np.inf
-    )
+    least = np.where(top > 0, np.maximum(strength * top, np.finfo(float).tiny), np.inf)
     return against >= np.repeat(least, p.lengths)
 
 

@@ -99,7 +99,7 @@ class Pattern:
         if key not in table:
             made = make()
             while len(table) >= _MOST_KEPT:
-                del table[next(iter(table))]
+                table.pop(next(iter(table)), None)  # of another thread perhaps
             table[key] = made
         return table[key]
 
