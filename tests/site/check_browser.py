@@ -150,6 +150,23 @@ def test_pages_are_whole(page, name, theme):
     page.size(1280)
 
 
+@pytest.mark.parametrize(
+    "name", ["xcore.linalg.solve_discrete_are", "xcore.pde.RODAS5P", "xcore.special.hyp2f1"]
+)
+def test_formulas_are_set(page, name):
+    """Every formula of a page, none with a mistake in its TeX."""
+    page.open(OUT / f"{page_of()[name]}.html")
+    page.until("window.MathJax?.startup?.promise")
+    page.run("MathJax.startup.promise.then(() => 0)")
+    count = page.run("document.querySelectorAll('.math').length")
+    assert count > 0
+    assert page.run("document.querySelectorAll('.math mjx-container').length") == count
+    assert (
+        page.run("document.querySelectorAll('[data-mjx-error], [data-mml-node=merror]').length")
+        == 0
+    )
+
+
 # Rendered text and what is behind it: the ratio that WCAG calls AA is 4.5, of large text 3.
 CONTRAST = """(() => {
   const parse = c => (c.match(/[\\d.]+/g) || []).map(Number);

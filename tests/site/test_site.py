@@ -7,7 +7,7 @@ import re
 import pytest
 
 import xcore as xc
-from tools.site import examples, names, prose, reference, related, signatures
+from tools.site import examples, formulas, names, prose, reference, related, signatures
 from tools.site.words import PAGES as PAGE_WORDS
 from tools.site.words import WORDS, keywords
 
@@ -109,7 +109,7 @@ def test_see_also():
     assert sum(told) > 0.8 * len(told)
 
 
-DOC = """The root of |x|*y and x_; see ``Grid``.
+DOC = """The root of x|*y and x_, if x > 0; see ``Grid``.
 
 With a formula:
     u'' = f
@@ -126,13 +126,11 @@ Args:
 >>> 1 + 1
 2
 """
-RST = r"""The root of \|x\|\*y and x\_; see :py:obj:`Grid <xcore.pde.Grid>`.
+RST = r"""The root of x\|\*y and x\_, if :math:`x > 0`; see :py:obj:`Grid <xcore.pde.Grid>`.
 
 With a formula:
 
-::
-
-    u'' = f
+.. math:: \begin{aligned} & u'' = f \end{aligned}
 
 .. rubric:: Arguments
 
@@ -155,8 +153,42 @@ With a formula:
 
 def test_docstrings_become_text():
     assert prose.rest(DOC, reference.link_from("xcore.pde")) == RST
+    assert prose.rest("Such as:\n    one  two\n").endswith("::\n\n    one  two\n")
     assert prose.summary("What it is. More of it.") == "What it is."
     assert prose.summary("As in\nNumPy 2.0; see there. Next.") == "As in NumPy 2.0; see there."
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("The x that makes |a x - b|² + ridge |x|² least.", [r"|a\, x - b|^{2} + \mathrm{ridge}\, |x|^{2}"]),
+        ("The left polar factor (side: a = p u), if a is square.", [r"a = p\, u"]),
+        ("Density e^(-x²/2) / √(2π) of x.", [r"e^{-x^{2}/2} / \sqrt{2π}"]),
+        ("E₁(x) = ∫ₓ^∞ e^-t/t dt, for x > 0.", [r"E_{1}(x) = \int _{x}^{\infty } e^{-t}/t\, dt", "x > 0"]),
+        ("The box [a, b) has n cells, and I count (m, n) a second time - or not.", []),
+        ("From 3 to 5: a matrix (..., n, n), x and y.", []),
+        ("x -> y, min over n_max and a_min", []),
+    ],
+)  # fmt: skip
+def test_formulas_are_found_in_sentences(text, found):
+    pieces = list(formulas.split(text))
+    assert "".join(piece for _, piece in pieces) == text
+    assert [formulas.latex(piece) for is_formula, piece in pieces if is_formula] == found
+
+
+def test_every_formula_of_the_reference_is_set():
+    """Each becomes TeX whose braces are whole, and nothing of its sentence is lost."""
+    count = 0
+    for place in names.places().values():
+        for block in prose.blocks(reference.documentation(place)):
+            text = re.sub(r"``.+?``|`[^`]+?`", " ", " ".join(block))
+            pieces = list(formulas.split(text)) if ">>>" not in text else []
+            assert "".join(piece for _, piece in pieces) == text or ">>>" in text
+            for tex in (formulas.latex(piece) for is_formula, piece in pieces if is_formula):
+                bare = tex.replace(r"\{", "").replace(r"\}", "")
+                assert bare.count("{") == bare.count("}"), tex
+                count += 1
+    assert count > 400
 
 
 def test_words_are_of_names_that_are_there():
@@ -182,7 +214,7 @@ def test_a_page_has_what_a_reader_looks_for():
         "mldivide",
     ):
         assert part in page
-    assert xc.linalg.solve.__doc__.split("\n")[0] in page
+    assert r"The solution x of :math:`a\, x = b`." in page
 
 
 # ----- What pages call is there -----

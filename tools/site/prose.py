@@ -6,6 +6,8 @@ import re
 import textwrap
 from collections.abc import Callable
 
+from . import formulas
+
 Link = Callable[[str], "str | None"]
 
 _SECTION = re.compile(r"(Args|Attributes|Returns|Raises|Yields):$")
@@ -17,13 +19,19 @@ def escape(text: str) -> str:
     return re.sub(r"([\\*`_|<>\[\]])", r"\\\1", text)
 
 
-def inline(text: str, link: Link = lambda name: None) -> str:
-    """A run of words, in which what stands between backticks is code, and a public name or an address is a link."""
+def inline(text: str, link: Link = lambda name: None, mathematics: bool = False) -> str:
+    """A run of words, in which what stands between backticks is code, and a public name or an address is a link.
+
+    Args:
+      text: a paragraph of a docstring.
+      link: where a name leads, or None.
+      mathematics: formulas are set by MathJax; otherwise they stay as they are written.
+    """
     parts = re.split(r"(``.+?``|`[^`]+?`)", text, flags=re.DOTALL)
     out = ""
     for k, part in enumerate(parts):
         if k % 2 == 0:
-            out += escape(part)
+            out += _with_formulas(part, out) if mathematics else escape(part)
             continue
         code = " ".join(part.strip("`").split())
         before = "\\ " if out and re.search(r"[\w\]]$", out) else ""
@@ -34,6 +42,18 @@ def inline(text: str, link: Link = lambda name: None) -> str:
             https = target.startswith("https:")
             shown = f"`{escape(code)} <{target}>`__" if https else f":py:obj:`{code} <{target}>`"
         out += before + shown + after
+    return out
+
+
+def _with_formulas(text: str, before: str) -> str:
+    out = ""
+    for is_formula, part in formulas.split(text):
+        if is_formula:
+            apart = "\\ " if re.search(r"\S$", out or before) else ""
+            out += f"{apart}:math:`{formulas.latex(part)}`"
+        else:
+            apart = "\\ " if out.endswith("`") and re.match(r"\w", part) else ""
+            out += apart + escape(part)
     return out
 
 
@@ -94,12 +114,16 @@ def _section(block: list[str], link: Link) -> str:
 def _entry(entry: str, link: Link) -> str:
     got = _ENTRY.match(entry)
     if not got:
-        return textwrap.indent(inline(" ".join(entry.split()), link), "") + "\n"
+        return textwrap.indent(inline(" ".join(entry.split()), link, True), "") + "\n"
     names = ", ".join(f"**{escape(n)}**" for n in got[1].split(", "))
-    return f"{names}\n    {inline(' '.join(got[2].split()), link)}\n"
+    return f"{names}\n    {inline(' '.join(got[2].split()), link, True)}\n"
 
 
 def _literal(lines: list[str]) -> str:
+    found = [list(formulas.split(line.strip())) for line in lines]
+    if all(len(parts) == 1 and parts[0][0] for parts in found):
+        shown = r" \\ & ".join(formulas.latex(line.strip()) for line in lines)
+        return rf".. math:: \begin{{aligned}} & {shown} \end{{aligned}}"
     return "::\n\n" + textwrap.indent(textwrap.dedent("\n".join(lines)), "    ")
 
 
@@ -124,7 +148,7 @@ def _block(lines: list[str], link: Link) -> str:
             )
             after = [_block(lines[end:], link)] if end < len(lines) else []
             return "\n\n".join([_block(lines[:k], link), _block(lines[k:end], link), *after])
-    return inline(" ".join(line.strip() for line in lines), link)
+    return inline(" ".join(line.strip() for line in lines), link, True)
 
 
 def _items(lines: list[str], link: Link) -> str:
@@ -134,4 +158,4 @@ def _items(lines: list[str], link: Link) -> str:
             items.append(_ITEM.sub("", line, count=1))
         else:
             items[-1] += " " + line.strip()
-    return "\n".join(f"- {inline(item, link)}" for item in items)
+    return "\n".join(f"- {inline(item, link, True)}" for item in items)
