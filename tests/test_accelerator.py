@@ -10,7 +10,7 @@ import pytest
 import xcore as xc
 import xcore.numpy as xnp
 from xcore import checkpoint, lax, linalg, pde, random
-from xcore._control.apart import while_apart
+from xcore._control.per_element import while_per_element
 from xcore.experimental import io_callback
 from xcore.scipy.linalg import lu as scipy_lu
 from xcore.sharding import NamedSharding, P
@@ -247,7 +247,7 @@ def test_many_loops_of_which_few_are_long(few):
     n = 10**6 if HERE.platform != "cpu" else 5000
     steps = np.full(n, 3, np.int32)
     steps[:: n // max(few, 1)] = 40 if few else 3
-    x, count = xc.jit(xc.vmap(lambda k: while_apart(
+    x, count = xc.jit(xc.vmap(lambda k: while_per_element(
         "test", lambda s: s[1] < k, lambda s: (s[0] * 0.5 + 1, s[1] + 1), (xnp.float32(0), np.int32(0))
     )))(steps)  # fmt: skip
     np.testing.assert_array_equal(count, steps)

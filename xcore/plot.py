@@ -195,7 +195,9 @@ def modes(op: Any, values: ArrayLike, fields: ArrayLike, *, columns: int = 3) ->
         else:
             flat = mode[:, :, mode.shape[2] // 2] if box.ndim == 3 else mode
             shown = flat if inside is None else np.where(inside, flat, np.nan)
-            ax.pcolormesh(places[0], places[1], shown.T, shading="nearest", **_centred(flat))
+            ax.pcolormesh(
+                places[0], places[1], shown.T, shading="nearest", **_symmetric_limits(flat)
+            )
             ax.set(xticks=[], yticks=[], aspect="equal")
         ax.set_title(f"λ = {value:.4g}", fontsize="medium")
     return axes
@@ -288,7 +290,7 @@ def matrix(a: Any, ax: Any = None, *, structure: bool = False, **options: Any) -
         ax.spy(dense, **{"markersize": max(1, 200 / max(*dense.shape, 1)), **options})
         return ax
     shown = np.abs(dense) if np.iscomplexobj(dense) else dense
-    drawn = ax.imshow(shown, **{**_centred(shown), **options})
+    drawn = ax.imshow(shown, **{**_symmetric_limits(shown), **options})
     ax.figure.colorbar(drawn, ax=ax, shrink=0.85)
     return ax
 
@@ -482,10 +484,10 @@ def _colours(values: np.ndarray) -> dict[str, Any]:
     """A scale from dark to light, or, where there are both signs, colours centred at zero."""
     low, high = _limits(values)
     if low < 0 < high and min(-low, high) > 0.02 * max(-low, high):
-        return _centred(values)
+        return _symmetric_limits(values)
     return {"cmap": "viridis", "vmin": low, "vmax": high}
 
 
-def _centred(values: np.ndarray) -> dict[str, Any]:
+def _symmetric_limits(values: np.ndarray) -> dict[str, Any]:
     most = max(map(abs, _limits(values))) or 1.0
     return {"cmap": "RdBu_r", "vmin": -most, "vmax": most}

@@ -106,7 +106,7 @@ def _random_like(rng, tree_):
     return tree.map(direction, tree_)
 
 
-def _moved(xs, vs, h: float):
+def _shifted_by(xs, vs, h: float):
     def move(x, v):
         return (_wide(x) + h * _wide(v)).astype(x.dtype) if _is_smooth(x) else x
 
@@ -117,7 +117,7 @@ def _numeric_jvp(f, xs, vs, h: float):
     """The derivative of f along vs by a central difference of fourth order."""
 
     def at(step):
-        return [_wide(np.asarray(y)) for y in tree.leaves(f(*_moved(xs, vs, step)))]
+        return [_wide(np.asarray(y)) for y in tree.leaves(f(*_shifted_by(xs, vs, step)))]
 
     near = [a - b for a, b in zip(at(h), at(-h), strict=True)]
     far = [a - b for a, b in zip(at(2 * h), at(-2 * h), strict=True)]

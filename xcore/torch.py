@@ -132,7 +132,7 @@ def from_torch_function(
     def tensors(*args: Any) -> Any:
         return tree.map(torch.as_tensor, fun(*args))
 
-    promised = lambda fun, *args: _promised(torch, fun, args)  # noqa: E731
+    promised = lambda fun, *args: _declared_results(torch, fun, args)  # noqa: E731
     side = Side(tree, functools.partial(_vjp, torch), _differentiable, host, promised)
     return brought_in(side, tensors, result_shape_dtypes)
 
@@ -185,12 +185,12 @@ class _Flat:
     """A function of leaves, compiled, and what its derivatives and lanes are; each is made once."""
 
     def __init__(self, fun: Callable[..., Any]):
-        self.fun, self.program, self._made = fun, jit(fun), {}
+        self.fun, self.program, self._derived = fun, jit(fun), {}
 
     def derived(self, make: Callable[..., Any], *how: Any) -> _Flat:
-        if (make, how) not in self._made:
-            self._made[make, how] = _Flat(make(self.fun, *how))
-        return self._made[make, how]
+        if (make, how) not in self._derived:
+            self._derived[make, how] = _Flat(make(self.fun, *how))
+        return self._derived[make, how]
 
 
 def _of_parts(fun: Callable[..., Any], at: tuple[int, ...], leaves: Any) -> Callable[..., Any]:
@@ -226,13 +226,13 @@ def _along(fun: Callable[..., Any], at: tuple[int, ...], n: int) -> Callable[...
     def along(*given: Any) -> Any:
         of = _of_parts(fun, at, given[:n])
         parts = [given[i] for i in at]
-        moving = lambda *x: [y for y in tree.leaves(of(*x)) if inexact(y)]  # noqa: E731
-        return jvp(moving, parts, [*given[n:]])[1]
+        inexact_results = lambda *x: [y for y in tree.leaves(of(*x)) if inexact(y)]  # noqa: E731
+        return jvp(inexact_results, parts, [*given[n:]])[1]
 
     return along
 
 
-def _lanes(fun: Callable[..., Any], axes: tuple[int | None, ...]) -> Callable[..., Any]:
+def _vmapped(fun: Callable[..., Any], axes: tuple[int | None, ...]) -> Callable[..., Any]:
     return vmap(fun, in_axes=axes)
 
 
@@ -286,14 +286,14 @@ def _crossing() -> Any:
             ctx.rest = [None if isinstance(x, torch.Tensor) else x for x in leaves]
             ctx.save_for_backward(*tensors)
             ctx.save_for_forward(*tensors)
-            ctx.moves = [_differentiable(y) for y in output]
-            still = zip(output, ctx.moves, strict=True)
-            ctx.mark_non_differentiable(*(y for y, moves in still if not moves))
+            ctx.differentiable = [_differentiable(y) for y in output]
+            pairs = zip(output, ctx.differentiable, strict=True)
+            ctx.mark_non_differentiable(*(y for y, d in pairs if not d))
 
         @staticmethod
         def backward(ctx, *cotangents):
             at = [i for i, need in enumerate(ctx.needs_input_grad[2:]) if need]
-            behind = [c for c, moves in zip(cotangents, ctx.moves, strict=True) if moves]
+            behind = [c for c, d in zip(cotangents, ctx.differentiable, strict=True) if d]
             found = dict(zip(at, apply(ctx, _backward, at, behind), strict=True))
             return None, None, *(found.get(i) for i in range(len(ctx.rest)))
 
@@ -301,11 +301,11 @@ def _crossing() -> Any:
         def jvp(ctx, _, __, *tangents):
             at = [i for i, t in enumerate(tangents) if t is not None]
             found = iter(apply(ctx, _along, at, [tangents[i] for i in at]))
-            return tuple(next(found) if moves else None for moves in ctx.moves)
+            return tuple(next(found) if d else None for d in ctx.differentiable)
 
         @staticmethod
         def vmap(info, in_dims, of, found, *leaves):
-            out = Crossing.apply(of.derived(_lanes, tuple(in_dims[2:])), found, *leaves)
+            out = Crossing.apply(of.derived(_vmapped, tuple(in_dims[2:])), found, *leaves)
             return out, (0,) * len(out)
 
     return Crossing
@@ -338,7 +338,7 @@ def _vjp(torch: Any, of: Callable[..., Any], parts: list[Any]) -> Any:
     return out, pull
 
 
-def _promised(torch: Any, fun: Callable[..., Any], args: Any) -> Any:
+def _declared_results(torch: Any, fun: Callable[..., Any], args: Any) -> Any:
     """The descriptions of a function's results, by tensors that have no values."""
     fake = importlib.import_module("torch._subclasses.fake_tensor").FakeTensorMode
     empty = lambda t: torch.empty(t.shape, dtype=getattr(torch, t.dtype.name))  # noqa: E731

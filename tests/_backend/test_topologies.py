@@ -14,7 +14,7 @@ def field(text: str, name: str) -> str:
 
 def test_a_gpu_in_xlas_words():
     """Beside the description of an H200 that XLA's own tests use, for what determines its code."""
-    text = topologies._described(topologies.KINDS["h200"])
+    text = topologies._target_config(topologies.KINDS["h200"])
     known = {
         "threads_per_block_limit": "1024", "threads_per_warp": "32", "shared_memory_per_block": "49152",
         "shared_memory_per_core": "233472", "threads_per_core_limit": "2048", "core_count": "132",

@@ -105,7 +105,7 @@ ENTRY %main (x: f32[3]) -> f32[3] {
 def test_ceilings_only_rise():
     device = xc.devices()[0]
     first = ceilings(device, np.dtype("float32"))
-    again = ceilings(device, np.dtype("float32"), anew=True)
+    again = ceilings(device, np.dtype("float32"), remeasure=True)
     assert isinstance(first, Ceilings) and first.flops > 0
     assert again.flops >= first.flops and again.bandwidth >= first.bandwidth
 

@@ -19,7 +19,7 @@ def room(monkeypatch):
     start = memory.mappings()
     limit = start + 240
     monkeypatch.setattr(memory, "most_mappings", lambda: 3 * limit // 2)
-    monkeypatch.setattr(compile, "_room", compile.Room())
+    monkeypatch.setattr(compile, "_budget", compile.MappingBudget())
     return limit
 
 
@@ -44,9 +44,9 @@ def test_large_programs_are_looked_at_in_time(monkeypatch):
     monkeypatch.setattr(memory, "most_mappings", lambda: 65530)
     monkeypatch.setattr(memory, "mappings", lambda: there + 1000 * len(given))
     monkeypatch.setattr(compile, "forget_half", lambda: given.__delitem__(slice(len(given) // 2)))
-    room, most = compile.Room(), 0
+    room, most = compile.MappingBudget(), 0
     for _ in range(500):
-        room.take()
+        room.reserve()
         given.append(None)
         most = max(most, memory.mappings())
     assert most < 60000 and len(given) > 10
@@ -54,11 +54,11 @@ def test_large_programs_are_looked_at_in_time(monkeypatch):
 
 def test_nothing_goes_while_there_is_room(monkeypatch):
     monkeypatch.setattr(memory, "most_mappings", lambda: 10 * memory.mappings())
-    room, f = compile.Room(), xc.jit(lambda x: x + 1)
+    room, f = compile.MappingBudget(), xc.jit(lambda x: x + 1)
     f(np.ones(3))
     before = len(compile._executables)
     for _ in range(100):
-        room.take()
+        room.reserve()
     assert len(compile._executables) == before
 
 

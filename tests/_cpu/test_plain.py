@@ -6,9 +6,9 @@ import pytest
 import xcore as xc
 import xcore.numpy as xnp
 from xcore import lax, sparse
-from xcore._control import apart
-from xcore._control.apart import while_apart
+from xcore._control import per_element
 from xcore._control.call import in_one_kernel
+from xcore._control.per_element import while_per_element
 from xcore._core import lower
 from xcore._core.op import registry
 
@@ -27,7 +27,7 @@ def smoothed(x):
 
 
 def halvings(x):
-    return while_apart("test", lambda s: s[0] > 1, lambda s: (s[0] / 2, s[1] + 1), (x, 0))
+    return while_per_element("test", lambda s: s[0] > 1, lambda s: (s[0] / 2, s[1] + 1), (x, 0))
 
 
 # operation: calls for which an alternative applies
@@ -61,7 +61,7 @@ CALLS = {
     "cumlogsumexp": [lambda: lax.cumlogsumexp(X, axis=1)],
     "log1p": [lambda: xnp.log1p(np.linspace(-0.9, 3, 50))],
     "atanh": [lambda: xnp.arctanh(np.linspace(-0.9, 0.9, 50))],
-    "apart": [lambda: xc.vmap(halvings)(np.exp(np.float32(LONG[:300] * 5)))],
+    "while_per_element": [lambda: xc.vmap(halvings)(np.exp(np.float32(LONG[:300] * 5)))],
     "sparse_row_sums": [lambda: MATRIX @ LONG[:90], lambda: MATRIX.T @ X[:40]],
     "one_kernel": [lambda: in_one_kernel(smoothed, X, part=7)],
 }
@@ -106,8 +106,8 @@ def test_every_alternative_has_a_call():
 @pytest.mark.parametrize("size", [1, 3, 5, 64, 300])
 def test_few_that_are_left(size, monkeypatch):
     """Accelerators leave those behind that stopped, of any batch, in one vmap or two; nobody's steps change."""
-    monkeypatch.setattr(apart, "LARGE", 16)
-    monkeypatch.setattr(apart, "FEWER", 4)
+    monkeypatch.setattr(per_element, "LARGE", 16)
+    monkeypatch.setattr(per_element, "FEWER", 4)
     x = np.exp(np.float32(LONG[:size] * 5))
     steps = np.maximum(np.ceil(np.log2(np.maximum(x, 1))), 0)
     with xc.config.override(plain=True):

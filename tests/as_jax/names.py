@@ -115,7 +115,7 @@ def check_sparse_arrays_beside_dense_ones():
     close((m @ n.T).todense(), a @ b.T)
     close(m.sum(), a.sum())
     close(jax.jit(lambda m: m.todense())(n), b)
-    close(jax.grad(lambda d: (m._valued(d).todense() ** 2).sum())(m.data), 2 * m.data)
+    close(jax.grad(lambda d: (m._with_data(d).todense() ** 2).sum())(m.data), 2 * m.data)
     m = sparse.BCOO.fromdense(a)
     close(m[1].todense(), a[1])
     close(m[:, 1:3].todense(), a[:, 1:3])

@@ -44,7 +44,7 @@ ROWS: tuple = (
     ),
     (_CPU + "dot.py", "_in_form", "form == 'left' → ", FORM),
     (_CPU + "reduce.py", "position_in_rows.applies", "_LONG_ROW → ", FORM),
-    (_CPU + "sort.py", "_some_are_sorted", "is_worth_it(ctx, x) and", FORM),
+    (_CPU + "sort.py", "_partial_sort", "is_worth_it(ctx, x) and", FORM),
     (_CPU + "reduce.py", "extremum_with_nans", "if not large → ", FORM),
     (
         _OPS + "reduce.py",
@@ -214,7 +214,7 @@ ROWS: tuple = (
         "axes are put in the order that they have",
     ),
     (_OPS + "coalescing.py", "_coupled_values", "→ min(t.shape[-2:])", "both sides of a square"),
-    ("xcore/_control/custom_lanes.py", "_jvp_of", "→ len(found) + 2", "it is found before"),
+    ("xcore/_control/custom_batch.py", "_jvp_of", "→ len(found) + 2", "it is found before"),
     (
         "xcore/_control/scan.py",
         "_batch",

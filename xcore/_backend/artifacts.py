@@ -95,11 +95,11 @@ class Artifacts:
         found = self.functions.get(key)
         if found is None:
             prefix = f"exported_{len(self.functions)}"
-            found = self.functions[key] = self._adopted(blob, prefix, site)
+            found = self.functions[key] = self._merge(blob, prefix, site)
         return found
 
-    def _adopted(self, blob: bytes, prefix: str, site: shardy.Site | None) -> Adopted:
-        other = self._parsed(blob, site is not None)
+    def _merge(self, blob: bytes, prefix: str, site: shardy.Site | None) -> Adopted:
+        other = self._parse_portable(blob, site is not None)
         targets = _targets(other)
         self.barriers |= any(op.name == "stablehlo.optimization_barrier" for op in _all_of(other))
         if any(t.startswith("lapack_") for t in targets):
@@ -144,17 +144,17 @@ class Artifacts:
                 op.attributes["channel_handle"] = self._channel()
             move.operation(op)
 
-    def _parsed(self, blob: bytes, spread: bool = False) -> ir.Module:
+    def _parse_portable(self, blob: bytes, spread: bool = False) -> ir.Module:
         """A module of this context from its portable form.
 
         What only says where values lie is left out, unless it is for several devices.
         """
-        said: list[str] = []
-        with self._context.attach_diagnostic_handler(lambda d: _heard(d, said)):
+        messages: list[str] = []
+        with self._context.attach_diagnostic_handler(lambda d: _collect_error(d, messages)):
             try:
                 module = hlo.deserialize_portable_artifact(self._context, blob)
             except (ValueError, RuntimeError, ir.MLIRError) as error:
-                raise Damaged("; ".join([*said, str(error)])) from None
+                raise Damaged("; ".join([*messages, str(error)])) from None
         for op in () if spread else _all_of(module):
             if op.name == "sdy.sharding_constraint":
                 op.results[0].replace_all_uses_with(op.operands[0])
@@ -163,12 +163,12 @@ class Artifacts:
 
     def artifact_text(self, blob: bytes, spread: bool = False) -> str:
         """A module in portable form, for reading; ``spread``: whether it is for several devices."""
-        return self._parsed(blob, spread).operation.get_asm(enable_debug_info=False)
+        return self._parse_portable(blob, spread).operation.get_asm(enable_debug_info=False)
 
 
-def _heard(diagnostic: ir.Diagnostic, said: list[str]) -> bool:
+def _collect_error(diagnostic: ir.Diagnostic, messages: list[str]) -> bool:
     with contextlib.suppress(RuntimeError):  # a text that is none, of damaged bytes
-        said.append(str(diagnostic.message))
+        messages.append(str(diagnostic.message))
     return True
 
 

@@ -177,7 +177,7 @@ def _read(path: str) -> bytes | None:
     except OSError:
         return None
     with file:
-        if not _trusted(os.fstat(file.fileno())):
+        if not _is_trusted(os.fstat(file.fileno())):
             raise PermissionError(path)
         try:
             data = file.read()
@@ -187,7 +187,7 @@ def _read(path: str) -> bytes | None:
             return None
 
 
-def _trusted(stat: os.stat_result) -> bool:
+def _is_trusted(stat: os.stat_result) -> bool:
     """Whether nobody but this user and root can have written a file."""
     return stat.st_uid in (0, os.geteuid()) and not stat.st_mode & 0o022
 

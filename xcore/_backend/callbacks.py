@@ -26,7 +26,7 @@ class _Failure(Exception):
     """Stands for a callback's exception in XLA's texts."""
 
 
-def _noted(name: str | None, error: BaseException) -> _Failure:
+def _remember(name: str | None, error: BaseException) -> _Failure:
     number = next(_numbers)
     _raised[number] = name, error
     while len(_raised) > _KEPT:
@@ -60,7 +60,7 @@ def wrap_callback(
         try:
             return (*lead, *checked(function(*arguments), out_types, name))
         except BaseException as error:
-            raise _noted(name, error) from None
+            raise _remember(name, error) from None
 
     return call
 
@@ -76,10 +76,10 @@ def checked(results: Any, types: Sequence[HasType], name: str | None) -> tuple[N
     found = cast("Sequence[Any]", found)
     if len(found) != len(types):
         raise ValueError(f"{name} must return {len(types)} arrays, but returned {len(found)}.")
-    return tuple(_checked_one(i, r, t, name) for i, (r, t) in enumerate(zip(found, types)))
+    return tuple(_check_result(i, r, t, name) for i, (r, t) in enumerate(zip(found, types)))
 
 
-def _checked_one(i: int, result: Any, type_: HasType, name: str | None) -> NDArray:
+def _check_result(i: int, result: Any, type_: HasType, name: str | None) -> NDArray:
     array, shape, dtype = np.asarray(result), tuple(type_.shape), np.dtype(type_.dtype)
     if array.dtype != dtype and _may_convert(result, array.dtype, dtype):
         array = array.astype(dtype)

@@ -205,7 +205,7 @@ class Cluster:
             thread.join(self._grace / 2 if absent else _SOON)
             if absent and thread.is_alive():
                 self.reported()
-                raise Gone(f"{what}, and {_named(absent)} will not: it has ended")
+                raise Gone(f"{what}, and {_process_names(absent)} will not: it has ended")
         self._waits.remove(thread)
         found, error = done[0]
         if error is None:
@@ -243,14 +243,14 @@ class Cluster:
             how = "ended, while this one still waits for values"
         print(
             f"xcore: process {self.process_id} of {self.num_processes} stops with status "
-            f"{EXIT_STATUS}, because of {_named(absent)}: {how}. Its own output says why.",
+            f"{EXIT_STATUS}, because of {_process_names(absent)}: {how}. Its own output says why.",
             file=sys.stderr,
             flush=True,
         )
         os._exit(EXIT_STATUS)
 
 
-def _named(processes: Iterable[int]) -> str:
+def _process_names(processes: Iterable[int]) -> str:
     return f"process {' and '.join(map(str, sorted(processes)))}"
 
 

@@ -184,7 +184,7 @@ def factor_call(
         )
     return custom_call(
         builder, _target(found, dtype), operands, results,
-        attributes={name: _written(how, settings) for name, how in found.attributes.items()},
+        attributes={name: _attribute_text(how, settings) for name, how in found.attributes.items()},
         aliases=found.aliases, column_major=column_major, rank=found.rank,
     )  # fmt: skip
 
@@ -205,7 +205,7 @@ def _target(routine: Routine, dtype: DType) -> str:
     return (complex_ or routine.target).format(_LETTERS.get(dtype.name))
 
 
-def _written(how: tuple[str | None, str], settings: Mapping[str, Any]) -> str:
+def _attribute_text(how: tuple[str | None, str], settings: Mapping[str, Any]) -> str:
     """An attribute's text from the routine's settings."""
     keyword, form = how
     if keyword is None:

@@ -342,12 +342,12 @@ class Builder(Calls, Artifacts, Partitions):
             dimensions=self.i64s(dims),
         )
 
-    def _applied(self, name: str) -> Body:
+    def _combiner(self, name: str) -> Body:
         return _listing(lambda a, b: self.one(name, a.type, [a, b]))
 
     def reduce_with(self, name: str, x: Value, init: Value, result: ir.Type, dims: Ints) -> Value:
         """Reduce by one binary operation, such as "stablehlo.add"."""
-        return self.reduce([x], [init], [result], dims, self._applied(name))[0]
+        return self.reduce([x], [init], [result], dims, self._combiner(name))[0]
 
     def reduce_window(
         self, name: str, x: Value, init: Value, result: ir.Type, window: Ints, strides: Ints,
@@ -356,7 +356,7 @@ class Builder(Calls, Artifacts, Partitions):
         ones = [1] * len(window)
         return self.with_region(
             "stablehlo.reduce_window", [result], [x, init], self._scalar_types([x, x]),
-            self._applied(name),
+            self._combiner(name),
             window_dimensions=self.i64s(window), window_strides=self.i64s(strides),
             base_dilations=self.i64s(base or ones), window_dilations=self.i64s(dilation or ones),
             padding=self._pairs(padding),

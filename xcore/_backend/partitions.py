@@ -44,7 +44,7 @@ class Partitions:
             **attributes: ir.Attribute,
         ) -> list[Value]: ...  # fmt: skip
         def _scalar_types(self, values: Values) -> list[ir.Type]: ...
-        def _applied(self, name: str) -> Body: ...
+        def _combiner(self, name: str) -> Body: ...
         @staticmethod
         def text(value: str) -> ir.StringAttr: ...
         @staticmethod
@@ -118,7 +118,7 @@ class Partitions:
         """Combine the values of the partitions of each group by a binary operation."""
         return self.with_region(
             "stablehlo.all_reduce", [x.type], [x], self._scalar_types([x, x]),
-            self._applied(combine),
+            self._combiner(combine),
             replica_groups=self._groups(groups), channel_handle=self._channel(),
             use_global_device_ids=ir.UnitAttr.get(),
         )[0]  # fmt: skip
@@ -126,7 +126,7 @@ class Partitions:
     def reduce_scatter(self, x: Value, result: ir.Type, axis: int, groups: NDArray) -> Value:
         return self.with_region(
             "stablehlo.reduce_scatter", [result], [x], self._scalar_types([x, x]),
-            self._applied("stablehlo.add"),
+            self._combiner("stablehlo.add"),
             scatter_dimension=self.integer(axis), replica_groups=self._groups(groups),
             channel_handle=self._channel(), use_global_device_ids=ir.UnitAttr.get(),
         )[0]  # fmt: skip

@@ -74,7 +74,7 @@ class Host(Presence):
         return bool(self._heard)
 
     def _run(self) -> None:
-        said, due = "", 0.0
+        last_sent, due = "", 0.0
         while not self._stop:
             for key, _ in self._selector.select(self.timeout / _BEATS / 2):
                 self._accept() if key.fileobj is self._listener else self._read(
@@ -85,8 +85,8 @@ class Host(Presence):
                 if now - heard > self.timeout:
                     self._drop(connection)
             news = json.dumps([sorted(self.gone), sorted(self.left)])
-            if news != said or now >= due:
-                said, due = news, now + self.timeout / _BEATS
+            if news != last_sent or now >= due:
+                last_sent, due = news, now + self.timeout / _BEATS
                 for connection in list(self._heard):
                     _send(connection, news)
         for connection in self._heard:

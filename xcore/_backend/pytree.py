@@ -49,7 +49,7 @@ def treedef_node(node_data: tuple[type, Any] | None, children: Iterable[PyTreeDe
     return PyTreeDef.from_node_data_and_children(registry, node_data, children)
 
 
-def _keyed(tree: Mapping[Any, Any], keys: Iterable[Any]) -> Keyed:
+def _with_keys(tree: Mapping[Any, Any], keys: Iterable[Any]) -> Keyed:
     return tuple((DictKey(key), tree[key]) for key in keys)
 
 
@@ -58,7 +58,7 @@ def _flatten_ordered(tree: OrderedDict[Any, Any]) -> tuple[tuple[Any, ...], tupl
 
 
 def _flatten_ordered_with_keys(tree: OrderedDict[Any, Any]) -> tuple[Keyed, tuple[Any, ...]]:
-    return _keyed(tree, tree), tuple(tree)
+    return _with_keys(tree, tree), tuple(tree)
 
 
 def _unflatten_ordered(keys: Iterable[Any], values: Iterable[Any]) -> OrderedDict[Any, Any]:
@@ -72,7 +72,7 @@ def _flatten_default(tree: defaultdict[Any, Any]) -> tuple[tuple[Any, ...], Fact
 
 def _flatten_default_with_keys(tree: defaultdict[Any, Any]) -> tuple[Keyed, Factory]:
     keys = tuple(sorted(tree))
-    return _keyed(tree, keys), (tree.default_factory, keys)
+    return _with_keys(tree, keys), (tree.default_factory, keys)
 
 
 def _unflatten_default(data: Factory, values: Iterable[Any]) -> defaultdict[Any, Any]:

@@ -54,13 +54,13 @@ class Site(NamedTuple):
 def meshes_of(operations: Iterable[ir.OpView]) -> dict[str, Named]:
     """The meshes that a module names."""
     return {
-        op.attributes["sym_name"].value: _named(sdy.MeshAttr(op.attributes["mesh"]))
+        op.attributes["sym_name"].value: _named_mesh(sdy.MeshAttr(op.attributes["mesh"]))
         for op in operations
         if op.operation.name == "sdy.mesh"
     }
 
 
-def _named(mesh: sdy.MeshAttr) -> Named:
+def _named_mesh(mesh: sdy.MeshAttr) -> Named:
     axes = [sdy.MeshAxisAttr(a) for a in mesh.axes]
     names, sizes = tuple(a.name for a in axes), tuple(a.size for a in axes)
     if math.prod(sizes) > _MOST_DEVICES:
@@ -97,7 +97,7 @@ class Move:
 
     def _mesh_of(self, s: sdy.TensorShardingAttr) -> Named:
         given = _as(sdy.MeshAttr, s.mesh_or_ref)
-        return self.meshes[s.mesh_or_ref.value] if given is None else _named(given)
+        return self.meshes[s.mesh_or_ref.value] if given is None else _named_mesh(given)
 
     def _sharding(self, s: sdy.TensorShardingAttr) -> ir.Attribute:
         mesh = self._mesh_of(s)

@@ -25,7 +25,7 @@ class Gpu(NamedTuple):
     name: str
     capability: tuple[int, int]
     cores: int  # multiprocessors
-    lanes: int  # float32 units of each
+    fpus: int  # float32 units of each
     threads: int  # resident on each
     shared: int  # memory of each that its threads share
     clock: float  # GHz
@@ -38,7 +38,7 @@ class Gpu(NamedTuple):
 
     @property
     def single(self) -> float:
-        return 2e9 * self.cores * self.lanes * self.clock
+        return 2e9 * self.cores * self.fpus * self.clock
 
 
 class Tpu(NamedTuple):
@@ -76,14 +76,14 @@ _ACCELERATED = ((9, 0), (10, 0))  # whose code may use what later architectures 
 _RESERVED = _KIB  # of a block's share of shared memory the driver takes this much
 
 
-def _described(g: Gpu) -> str:
+def _target_config(g: Gpu) -> str:
     """What XLA wants to know of a GPU, in the text form of its GpuTargetConfigProto."""
     major, minor = g.capability
     feature = " feature_extension: ACCELERATED_FEATURES" if g.capability in _ACCELERATED else ""
     device = {
         "threads_per_block_limit": 1024, "threads_per_warp": 32, "shared_memory_per_block": 48 * _KIB,
         "shared_memory_per_core": g.shared, "shared_memory_per_block_optin": g.shared - _RESERVED,
-        "threads_per_core_limit": g.threads, "core_count": g.cores, "fpus_per_core": g.lanes,
+        "threads_per_core_limit": g.threads, "core_count": g.cores, "fpus_per_core": g.fpus,
         "block_dim_limit_x": 2**31 - 1, "block_dim_limit_y": 2**16 - 1, "block_dim_limit_z": 2**16 - 1,
         "thread_dim_limit_x": 1024, "thread_dim_limit_y": 1024, "thread_dim_limit_z": 64,
         "registers_per_core_limit": 2**16, "registers_per_block_limit": 2**16,
@@ -142,7 +142,7 @@ made: set[xla.Device] = set()  # all devices that are not here
 
 def _gpus(row: Gpu, count: int) -> xla.Topology:
     return xla._xla.get_default_c_api_topology(
-        "cuda", "", {"topology": f"1x1x{count}", "target_config": _described(row)}
+        "cuda", "", {"topology": f"1x1x{count}", "target_config": _target_config(row)}
     )
 
 

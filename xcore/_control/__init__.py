@@ -7,7 +7,7 @@ from .._transforms.map import vmap
 from .callback import pure_callback
 from .cond import cond, platform_dependent, switch
 from .custom import closure_convert, custom_jvp, custom_vjp, stop_gradient
-from .custom_lanes import custom_vmap
+from .custom_batch import custom_vmap
 from .implicit import custom_linear_solve, custom_root
 from .jit import eval_shape, jit
 from .linear_call import linear_call

@@ -247,11 +247,9 @@ class Wrapped(Protocol):
 
 def trace(general, *args, **kwargs) -> Traced:
     """Trace for arguments, of which only types matter: arrays, or what has a shape and a dtype."""
-    args = [
-        x if i in general.static_argnums else tree.map(_described, x) for i, x in enumerate(args)
-    ]
+    args = [x if i in general.static_argnums else tree.map(_type_of, x) for i, x in enumerate(args)]
     kwargs = {
-        k: x if k in general.static_argnames else tree.map(_described, x) for k, x in kwargs.items()
+        k: x if k in general.static_argnames else tree.map(_type_of, x) for k, x in kwargs.items()
     }
     found, values = general.find(args, kwargs)
     shardings = [
@@ -266,7 +264,7 @@ def _with_devices(sharding):
     return as_sharding("jit", sharding) if isinstance(sharding, NamedSharding) else sharding
 
 
-def _described(x):
+def _type_of(x):
     """A ShapeDtypeStruct for what only has a shape and a dtype."""
     if is_array_like(x) or not (hasattr(x, "shape") and hasattr(x, "dtype")):
         return x

@@ -59,10 +59,10 @@ class Arguments:
                 f"xcore.jit: static_argnames or donate_argnames name {unknown}, but {self.name} has only the "
                 f"parameters {sorted(known)}."
             )
-        self.static_argnums, self.static_argnames = self._both(
+        self.static_argnums, self.static_argnames = self._numbers_and_names(
             names, self.static_argnums, self.static_argnames
         )
-        self.donate_argnums, self.donate_argnames = self._both(
+        self.donate_argnums, self.donate_argnames = self._numbers_and_names(
             names, self.donate_argnums, self.donate_argnames
         )
         both = set(self.static_argnums) & set(self.donate_argnums)
@@ -71,7 +71,7 @@ class Arguments:
                 f"xcore.jit: arguments {sorted(both)} of {self.name} are both static and donated."
             )
 
-    def _both(self, names, numbers, given):
+    def _numbers_and_names(self, names, numbers, given):
         n = len(names)
         varies = any(p.kind is p.VAR_POSITIONAL for p in self.signature.parameters.values())
         for i in numbers:

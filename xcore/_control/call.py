@@ -28,10 +28,10 @@ def _lower(ctx, *values, program):
 
 def _jvp(primals, tangents, *, program):
     nonzero = [t is not None for t in tangents]
-    q, moves = jvp_program(program, nonzero)
+    q, nonzero_out = jvp_program(program, nonzero)
     outs = call(*primals, *marked(tangents, nonzero), program=q)
     n = len(program.outputs)
-    return outs[:n], fill(outs[n:], moves)
+    return outs[:n], fill(outs[n:], nonzero_out)
 
 
 def _linearize(primals, nonzero, *, program):
@@ -40,7 +40,9 @@ def _linearize(primals, nonzero, *, program):
     residuals = done.residuals(outs, primals)
 
     def tangent_fn(*tangents):
-        return fill(call(*residuals, *marked(tangents, nonzero), program=done.linear), done.moves)
+        return fill(
+            call(*residuals, *marked(tangents, nonzero), program=done.linear), done.nonzero_out
+        )
 
     return outs[: len(program.outputs)], tangent_fn
 
@@ -94,17 +96,17 @@ def _lower_kernel(ctx, *values, program, part):
     return ctx.call_program(program, values, one_kernel=True)
 
 
-def _of_whole(rule):
+def _unsplit_rule(rule):
     """A rule of ``call`` for the program of all rows."""
     return lambda *args, part, **params: rule(*args, **params)
 
 
 # Derived programs, derivatives and batch elements, are ordinary calls.
-_KERNEL_RULES = {k: _of_whole(f) if callable(f) else f for k, f in _RULES.items()}
+_KERNEL_RULES = {k: _unsplit_rule(f) if callable(f) else f for k, f in _RULES.items()}
 one_kernel = Op("one_kernel", lower=_lower_kernel, alternatives=[IN_PARTS], **_KERNEL_RULES)
 
 
-def _recorded(f, types):
+def _program_of(f, types):
     """The program of a function that gives an array or a tuple of arrays, and which of both."""
     several = []
 
@@ -129,9 +131,9 @@ def in_one_kernel(f, *args, part: int | None = None):
         else f works on each row of all arguments (axis 0) alike, and the cores share the parts.
     """
     types = [typeof(x).strong() for x in args]
-    program, several = _recorded(f, types)
+    program, several = _program_of(f, types)
     one = lambda *rows: in_one_kernel(f, *rows)  # noqa: E731
-    of_part = part and _recorded(one, [t.with_shape((part, *t.shape[1:])) for t in types])[0]
+    of_part = part and _program_of(one, [t.with_shape((part, *t.shape[1:])) for t in types])[0]
     outs = bind(one_kernel, *args, program=program, part=of_part)
     return tuple(outs) if several else outs[0]
 

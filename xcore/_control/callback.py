@@ -96,7 +96,7 @@ def _identity(function) -> str:
     return ",".join(str(id(p)) for p in parts) + str(function.__kwdefaults__ or "")
 
 
-class Lanes:
+class BatchedCall:
     """A host function called once for each batch element of a vmap, its results stacked."""
 
     __slots__ = ("batched", "inner", "name", "size", "types")
@@ -106,13 +106,13 @@ class Lanes:
         self.name = inner.name
 
     def __call__(self, *arrays):
-        rows = [self._lane(i, arrays) for i in range(self.size)]
+        rows = [self._element(i, arrays) for i in range(self.size)]
         return [
             np.stack([row[k] for row in rows]) if rows else np.empty((0, *t.shape), t.dtype)
             for k, t in enumerate(self.types)
         ]
 
-    def _lane(self, i: int, arrays):
+    def _element(self, i: int, arrays):
         mine = [a[i, ...] if b else a for a, b in zip(arrays, self.batched, strict=True)]
         return checked(self.inner(*mine), self.types, self.name)
 
@@ -164,7 +164,7 @@ def _jvp(primals, tangents, *, function, types, effect, **params):
 
 def _batch(size, args, batched, *, function, types, vmap_method, **params):
     if vmap_method in _SEQUENTIAL:
-        function = Lanes(function, size, batched, types)
+        function = BatchedCall(function, size, batched, types)
     elif vmap_method != "legacy_vectorized":
         count = size if vmap_method == "broadcast_all" else 1
         args = [a if b else broadcast(a, count) for a, b in zip(args, batched, strict=True)]
@@ -223,7 +223,7 @@ def _call(
     )  # fmt: skip
 
 
-def _promised(who: str, result_shape_dtypes):
+def _declared_types(who: str, result_shape_dtypes):
     """The types and the structure of results that are given as anything with shape and dtype."""
     leaves, structure = tree.flatten(result_shape_dtypes)
     for x in leaves:
@@ -263,7 +263,7 @@ def pure_callback(
     """
     method = vmap_method or ("legacy_vectorized" if vectorized else "sequential")
     one_of("pure_callback", "vmap_method", method, _METHODS, f"one of {_METHODS}")
-    types, structure = _promised("pure_callback", result_shape_dtypes)
+    types, structure = _declared_types("pure_callback", result_shape_dtypes)
     outs = _call("pure_callback", callback, args, kwargs, structure, types, effect="pure", ordered=False,
                  vmap_method=method)  # fmt: skip
     return tree.unflatten(structure, outs)
@@ -294,7 +294,7 @@ def io_callback(
     >>> f(1.0), seen
     (Array(2., dtype=float32, weak_type=True), [1.0])
     """
-    types, structure = _promised("io_callback", result_shape_dtypes)
+    types, structure = _declared_types("io_callback", result_shape_dtypes)
     outs = _call(
         "io_callback", callback, args, kwargs, structure, types, effect="io", ordered=ordered
     )

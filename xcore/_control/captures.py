@@ -45,7 +45,7 @@ def _plain_function(f):
     return None, owner
 
 
-def _given(f) -> dict:
+def _bound_arguments(f) -> dict:
     """What a partial function was given."""
     if not isinstance(f, functools.partial):
         return {}
@@ -98,13 +98,13 @@ def _looked_into(x) -> bool:
     return isinstance(x, (*_NUMBERS, np.ndarray, Array, list, tuple, dict, set))
 
 
-def _referred(f, deep: int = 2, statics=()) -> dict:
+def _references(f, deep: int = 2, statics=()) -> dict:
     """name -> value of what a function refers to outside of itself, by way of its helpers too.
 
     ``statics``: (name or position, _, value) of its static arguments, which may be the same objects and have
     other attributes.
     """
-    found = _given(f)
+    found = _bound_arguments(f)
     f, owner = _plain_function(f)
     if f is None:
         return {}
@@ -128,7 +128,7 @@ def _referred(f, deep: int = 2, statics=()) -> dict:
     helpers = [v for v in found.values() if isinstance(v, types.FunctionType)] if deep else []
     for helper in helpers:
         if helper.__globals__ is f.__globals__:
-            found = {**_referred(helper, deep - 1), **found}
+            found = {**_references(helper, deep - 1), **found}
     return found
 
 
@@ -159,7 +159,7 @@ class Captures:
     __slots__ = ("alive", "prints")
 
     def __init__(self, f, statics):
-        found = _referred(f, statics=statics)
+        found = _references(f, statics=statics)
         self.prints = {n: _print(v, [_MOST]) for n, v in found.items()}
         # identities tell arrays apart, so they are kept
         self.alive = [v for v in found.values() if type(v) is Array]
@@ -229,11 +229,11 @@ def note_retrace(name: str, f, key, known, why) -> None:
             f"{why(key, known)}",
         )  # fmt: skip
     elif not known:
-        _note_made(name, f, plain, key)
+        _count_remade(name, f, plain, key)
 
 
-def _note_made(name: str, f, plain, key) -> None:
-    found = sorted(_referred(f).items())
+def _count_remade(name: str, f, plain, key) -> None:
+    found = sorted(_references(f).items())
     prints = [(n, _print(v, [_MOST]) or id(v)) for n, v in found]
     mark = plain.__code__, repr(prints), key[:3]
     try:

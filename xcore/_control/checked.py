@@ -136,8 +136,8 @@ def _sites(p: Program, kinds) -> list[tuple]:
 
 def _own_types(e) -> list[ArrayType]:
     """The types of the values that a check shows, without its batch elements."""
-    lanes = e.inputs[0].type.ndim
-    return [ArrayType(a.type.shape[lanes:], a.type.dtype) for a in e.inputs[1:]]
+    batch_ndim = e.inputs[0].type.ndim
+    return [ArrayType(a.type.shape[batch_ndim:], a.type.dtype) for a in e.inputs[1:]]
 
 
 def _slots(sites) -> list[ArrayType]:
@@ -158,7 +158,7 @@ def checker(p: Program, kinds) -> Threader:
 
     def visit(e, error, ins):
         if e.op is check_op:
-            number, values = _first_lane(e, ins)
+            number, values = _first_failed(e, ins)
             return _after(error, number, values, _own_types(e), slots), []
         outs = bind(e.op, *ins, **e.params)
         for rule, types in _checks_of(e, kinds):
@@ -188,7 +188,7 @@ def _plain(x):
     return stop_gradient(x) if dtypes.is_inexact(t.dtype) else x
 
 
-def _first_lane(e, ins):
+def _first_failed(e, ins):
     """The number and the values of the first batch element that failed."""
     code, *values = ins
     shape = typeof(code).shape
@@ -203,9 +203,9 @@ def _first_lane(e, ins):
     return number, values
 
 
-def _row(x, n: int, lanes: int, place):
+def _row(x, n: int, batch_ndim: int, place):
     """One batch element, of all n in a row, of an array with several leading axes of them."""
-    own = typeof(x).shape[lanes:]
+    own = typeof(x).shape[batch_ndim:]
     flat = ops.reshape(x, shape=(n, *own))
     row = ops.dynamic_slice(flat, place, *[np.int32(0)] * len(own), sizes=(1, *own))
     return ops.reshape(row, shape=own)

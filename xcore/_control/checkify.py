@@ -26,7 +26,7 @@ all_checks = automatic_checks | user_checks
 empty_checks: frozenset = frozenset()
 
 
-def _checked(p: Program, kinds) -> Program:
+def _program_with_checks(p: Program, kinds) -> Program:
     """inputs -> (error, results)."""
 
     def make():
@@ -82,7 +82,7 @@ def checkify(
     def checked(*args, **kwargs):
         with _as_values():
             found, values = Jitted(f, None, None, None, None, False).find(args, kwargs)
-        program = _checked(found.program, kinds)
+        program = _program_with_checks(found.program, kinds)
         values = [*found.captured, *values]
         if is_evaluating():
             outs = run_program(program, list(map(to_array, values)))

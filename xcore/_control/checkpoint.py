@@ -77,10 +77,10 @@ class _Plan:
     """``forward``: inputs -> (results, kept values). ``tangent``: (inputs, kept values, tangents),
     those of them that ``used`` marks -> tangents of the results that move."""
 
-    __slots__ = ("forward", "moves", "tangent", "used")
+    __slots__ = ("forward", "nonzero_out", "tangent", "used")
 
-    def __init__(self, forward, tangent, moves):
-        self.forward, self.moves = forward, moves
+    def __init__(self, forward, tangent, nonzero_out):
+        self.forward, self.nonzero_out = forward, nonzero_out
         read = {a for e in tangent.eqns for a in e.inputs if type(a) is Var}
         read.update(a for a in tangent.outputs if type(a) is Var)
         self.used = [v in read for v in tangent.inputs]
@@ -102,20 +102,20 @@ def _plan_with_policy(p: Program, nonzero, policy) -> _Plan:
     p = _inlined(p)
     kept = [v for e in p.eqns if policy.keeps(e) for v in e.outputs]
     wide = Program(p.inputs, p.eqns, [*p.outputs, *kept], p.name)
-    moves, n = [], len(p.inputs)
+    nonzero_out, n = [], len(p.inputs)
 
     def tangents_and_kept(*args):
         given = fill(args[n:], nonzero)
         outs, tangents = jvp_flat(lambda *xs: eval_program(wide, xs), args[:n], given)
         tangents = tangents[: len(p.outputs)]
-        moves[:] = [t is not None for t in tangents]
-        return [*marked(tangents, moves), *outs[len(p.outputs) :]]
+        nonzero_out[:] = [t is not None for t in tangents]
+        return [*marked(tangents, nonzero_out), *outs[len(p.outputs) :]]
 
     types = [*p.in_types, *[t.strong() for t in marked(p.in_types, nonzero)]]
     both = trace_closed(tangents_and_kept, types, p.name)
-    tangent, numbers = _cut(both, sum(moves), n)
+    tangent, numbers = _cut(both, sum(nonzero_out), n)
     forward = Program(p.inputs, p.eqns, [*p.outputs, *[kept[i] for i in numbers]], p.name)
-    return _Plan(dead_code_eliminated(forward), tangent, moves)
+    return _Plan(dead_code_eliminated(forward), tangent, nonzero_out)
 
 
 def _cut(both: Program, count: int, n: int):
@@ -153,10 +153,10 @@ def _lower(ctx, *values, program, differentiated, prevent_cse, policy):
 
 def _jvp(primals, tangents, *, program, **params):
     nonzero = [t is not None for t in tangents]
-    q, moves = jvp_program(program, nonzero)
+    q, nonzero_out = jvp_program(program, nonzero)
     outs = checkpoint_op(*primals, *marked(tangents, nonzero), program=q, **params)
     n = len(program.outputs)
-    return outs[:n], fill(outs[n:], moves)
+    return outs[:n], fill(outs[n:], nonzero_out)
 
 
 def _linearize(primals, nonzero, *, program, differentiated, **params):
@@ -168,7 +168,7 @@ def _linearize(primals, nonzero, *, program, differentiated, **params):
         given = [*primals, *outs[n:], *marked(tangents, nonzero)]
         args = marked(given, plan.used)
         changes = checkpoint_op(*args, program=plan.tangent, differentiated=True, **params)
-        return fill(changes, plan.moves)
+        return fill(changes, plan.nonzero_out)
 
     return outs[:n], tangent_fn
 

@@ -160,22 +160,26 @@ def _recompute(while_op, bc, body, i, steps, stacks):
     return outs[4 + n :], outs[3], outs[4 : 4 + n]
 
 
-def _backward(while_op, bc, body, const_moves, moves, count, steps, stacks, cts):
+def _backward(while_op, bc, body, const_nonzero, carry_nonzero, count, steps, stacks, cts):
     """Cotangents of the moving constants and of the first carry, from those of the last."""
     n_bc, n = len(bc), len(stacks)
-    done = linearize_program(body, (*const_moves, *moves))
+    done = linearize_program(body, (*const_nonzero, *carry_nonzero))
     transposed = transpose_program(done.linear, done.count + len(done.kept))
-    moving = marked(body.out_types, moves)
-    sums = [ops.zeros(typeof(c).strong()) for c in marked(bc, const_moves)]
+    active_types = marked(body.out_types, carry_nonzero)
+    sums = [ops.zeros(typeof(c).strong()) for c in marked(bc, const_nonzero)]
 
     def step(*args):
         consts, (i, steps), rest = args[:n_bc], args[n_bc : n_bc + 2], args[n_bc + 2 :]
-        stacks, sums, cts = rest[:n], rest[n : n + sum(const_moves)], rest[n + sum(const_moves) :]
+        stacks, sums, cts = (
+            rest[:n],
+            rest[n : n + sum(const_nonzero)],
+            rest[n + sum(const_nonzero) :],
+        )
         i = ops.sub(i, _ONE)
         carry, steps, stacks = _recompute(while_op, consts, body, i, steps, stacks)
         inputs = [*consts, *carry]
         residuals = done.residuals(eval_program(done.primal, inputs), inputs)
-        used = [ct for ct, m in zip(fill(cts, moves), done.moves, strict=True) if m]
+        used = [ct for ct, m in zip(fill(cts, carry_nonzero), done.nonzero_out, strict=True) if m]
         found = eval_program(transposed, [*residuals, *used])
         new_sums = [ops.add(a, b) for a, b in zip(sums, found[: len(sums)], strict=True)]
         # a part of the carry that the body does not make from moving ones has no further cotangent
@@ -186,7 +190,7 @@ def _backward(while_op, bc, body, const_moves, moves, count, steps, stacks, cts)
         typeof(steps),
         *map(typeof, stacks),
         *map(typeof, sums),
-        *[t.strong() for t in moving],
+        *[t.strong() for t in active_types],
     ]
     outs = bind(
         while_op, *bc, count, steps, *stacks, *sums, *cts,
@@ -199,27 +203,27 @@ def _backward(while_op, bc, body, const_moves, moves, count, steps, stacks, cts)
 # The linearization
 
 
-def _moving(body, const_moves, carry_moves):
-    moves = list(carry_moves)
+def _nonzero_carry(body, const_nonzero, start_nonzero):
+    carry_nonzero = list(start_nonzero)
     while True:
-        found = linearize_program(body, (*const_moves, *moves)).moves
-        wider = [a or b for a, b in zip(moves, found, strict=True)]
-        if wider == moves:
-            return moves
-        moves = wider
+        found = linearize_program(body, (*const_nonzero, *carry_nonzero)).nonzero_out
+        wider = [a or b for a, b in zip(carry_nonzero, found, strict=True)]
+        if wider == carry_nonzero:
+            return carry_nonzero
+        carry_nonzero = wider
 
 
 def linearize_loop(while_op, primals, nonzero, cond, body, counts, checkpoints: int):
     """The linearize rule of ``while``: results, and a tangent function that can be transposed."""
     n_cc, n_bc = counts
     cc, bc, init = primals[:n_cc], primals[n_cc : n_cc + n_bc], primals[n_cc + n_bc :]
-    const_moves, start_moves = nonzero[n_cc : n_cc + n_bc], nonzero[n_cc + n_bc :]
-    moves = _moving(body, const_moves, start_moves)
+    const_nonzero, start_nonzero = nonzero[n_cc : n_cc + n_bc], nonzero[n_cc + n_bc :]
+    carry_nonzero = _nonzero_carry(body, const_nonzero, start_nonzero)
     outs, count, steps, stacks = _run_forward(while_op, cc, bc, init, cond, body, checkpoints)
     residuals = [*cc, *bc, *init, count, steps, *stacks]
     n, n_res = len(init), len(residuals)
-    const_types = [typeof(c).strong() for c in marked(bc, const_moves)]
-    carry_types = [typeof(x).strong() for x in marked(init, moves)]
+    const_types = [typeof(c).strong() for c in marked(bc, const_nonzero)]
+    carry_types = [typeof(x).strong() for x in marked(init, carry_nonzero)]
     res_types = [typeof(r) for r in residuals]
 
     def split(args):
@@ -236,8 +240,8 @@ def linearize_loop(while_op, primals, nonzero, cond, body, counts, checkpoints: 
         """Forward mode: run the loop again beside its tangent."""
         cc, bc, init, _, ts = split(args)
         c_dots, i_dots = (
-            fill(ts[: len(const_types)], const_moves),
-            fill(ts[len(const_types) :], moves),
+            fill(ts[: len(const_types)], const_nonzero),
+            fill(ts[len(const_types) :], carry_nonzero),
         )
         rule = while_op.rule("jvp")
         found = rule(
@@ -247,17 +251,22 @@ def linearize_loop(while_op, primals, nonzero, cond, body, counts, checkpoints: 
             body=body,
             counts=counts,
         )[1]
-        return [instantiate(t, x) for t, x in zip(marked(found, moves), carry_types, strict=True)]
+        return [
+            instantiate(t, x)
+            for t, x in zip(marked(found, carry_nonzero), carry_types, strict=True)
+        ]
 
     def pull(*args):
         _, bc, _, (count, steps, *stacks), cts = split(args)
-        return _backward(while_op, bc, body, const_moves, moves, count, steps, stacks, cts)
+        return _backward(
+            while_op, bc, body, const_nonzero, carry_nonzero, count, steps, stacks, cts
+        )
 
     def tangent_fn(*tangents):
-        c_dots = marked(tangents[n_cc : n_cc + n_bc], const_moves)
+        c_dots = marked(tangents[n_cc : n_cc + n_bc], const_nonzero)
         i_dots = [
             instantiate(tangents[n_cc + n_bc + k], typeof(init[k]))
-            for k, m in enumerate(moves)
+            for k, m in enumerate(carry_nonzero)
             if m
         ]
         found = linear_call_op(
@@ -265,6 +274,6 @@ def linearize_loop(while_op, primals, nonzero, cond, body, counts, checkpoints: 
             forward=trace_closed(push, [*res_types, *const_types, *carry_types], "push"),
             backward=trace_closed(pull, [*res_types, *carry_types], "pull"),
         )  # fmt: skip
-        return fill(found, moves)
+        return fill(found, carry_nonzero)
 
     return outs, tangent_fn

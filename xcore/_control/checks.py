@@ -143,9 +143,9 @@ class Error:
         codes = np.asarray(self._code)
         payload = [np.asarray(p) for p in self._payload]
         own = [ArrayType(p.shape[codes.ndim :], p.dtype) for p in payload]
-        for lane in np.argwhere(codes).tolist():
-            site, at = _sites[int(codes[tuple(lane)])], (*lane, ...)
-            yield lane, site, [payload[i][at] for i in slots_for(own, site.types)]
+        for element in np.argwhere(codes).tolist():
+            site, at = _sites[int(codes[tuple(element)])], (*element, ...)
+            yield element, site, [payload[i][at] for i in slots_for(own, site.types)]
 
     def site(self) -> tuple[Site, str] | None:
         """Where the first check failed, and its message without the place."""

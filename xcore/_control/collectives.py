@@ -19,7 +19,7 @@ def _names(axis_name) -> tuple:
     return names
 
 
-def _over(x, f):
+def _map_leaves(x, f):
     return tree.map(lambda leaf: f(to_value(leaf)), x)
 
 
@@ -28,7 +28,7 @@ def _sizes(names) -> dict:
     return {"sizes": tuple(map(axes.axis_size, names))} if len(names) > 1 else {}
 
 
-def _grouped(who: str, axis_name, groups) -> tuple[dict, int]:
+def _group_params(who: str, axis_name, groups) -> tuple[dict, int]:
     """The parameters of groups, if there are any, and how many members meet."""
     names = _names(axis_name)
     if groups is None:
@@ -44,7 +44,7 @@ def _grouped(who: str, axis_name, groups) -> tuple[dict, int]:
     return {"groups": rows, **_sizes(names)}, len(rows[0])
 
 
-def _checked(op, v, **params):
+def _bind_checked(op, v, **params):
     """The operation; what its type rule refuses is an error before a vmap makes other operations of it."""
     op.type(typeof(v), **params)
     return op(v, **params)
@@ -92,7 +92,7 @@ def psum(x, axis_name, *, axis_index_groups=None):
     Array([0.25, 0.75], dtype=float32)
     """
     names = _names(axis_name)
-    groups, size = _grouped("psum", axis_name, axis_index_groups)
+    groups, size = _group_params("psum", axis_name, axis_index_groups)
     if isinstance(x, (int, float)) and not isinstance(x, bool):
         return x * size  # known now: lax.psum(1, name) is the size
 
@@ -100,7 +100,7 @@ def psum(x, axis_name, *, axis_index_groups=None):
         v = ops.convert(v, dtype=dtypes.int32) if typeof(v).dtype == bool else v
         return c.psum(v, axis_name=names, **groups)
 
-    return _over(x, total)
+    return _map_leaves(x, total)
 
 
 @boundary
@@ -117,7 +117,7 @@ def pmean(x, axis_name, *, axis_index_groups=None):
     Array([-1.,  1.], dtype=float32)
     """
     names = _names(axis_name)
-    groups, size = _grouped("pmean", axis_name, axis_index_groups)
+    groups, size = _group_params("pmean", axis_name, axis_index_groups)
 
     def mean(v):
         t = typeof(v)
@@ -126,7 +126,7 @@ def pmean(x, axis_name, *, axis_index_groups=None):
         total = c.psum(v, axis_name=names, **groups)
         return ops.div(total, ops.full_like_type(typeof(total).strong(), size))
 
-    return _over(x, mean)
+    return _map_leaves(x, mean)
 
 
 @boundary
@@ -142,8 +142,8 @@ def pmax(x, axis_name, *, axis_index_groups=None):
     >>> xc.vmap(lambda x: x / xc.lax.pmax(x, "i"), axis_name="i")(xnp.asarray([1.0, 4.0]))
     Array([0.25, 1.  ], dtype=float32)
     """
-    groups, _ = _grouped("pmax", axis_name, axis_index_groups)
-    return _over(x, lambda v: c.pmax(v, axis_name=_names(axis_name), **groups))
+    groups, _ = _group_params("pmax", axis_name, axis_index_groups)
+    return _map_leaves(x, lambda v: c.pmax(v, axis_name=_names(axis_name), **groups))
 
 
 @boundary
@@ -159,11 +159,11 @@ def pmin(x, axis_name, *, axis_index_groups=None):
     >>> xc.vmap(lambda x: x - xc.lax.pmin(x, "i"), axis_name="i")(xnp.asarray([1.0, 4.0]))
     Array([0., 3.], dtype=float32)
     """
-    groups, _ = _grouped("pmin", axis_name, axis_index_groups)
-    return _over(x, lambda v: c.pmin(v, axis_name=_names(axis_name), **groups))
+    groups, _ = _group_params("pmin", axis_name, axis_index_groups)
+    return _map_leaves(x, lambda v: c.pmin(v, axis_name=_names(axis_name), **groups))
 
 
-def _place_of(extremum):
+def _arg_extremum(extremum):
     def found(x, axis_name):
         here = axis_index(axis_name)
         last = np.int32(axis_size(axis_name))
@@ -175,7 +175,7 @@ def _place_of(extremum):
                 ops.select(is_it, place, ops.full_like_type(typeof(place), last)), axis_name
             )
 
-        return _over(x, one)
+        return _map_leaves(x, one)
 
     return found
 
@@ -192,7 +192,7 @@ def pargmin(x, axis_name):
     >>> xc.vmap(lambda x: xc.lax.pargmin(x, "i"), axis_name="i")(xnp.asarray([3.0, 1.0, 1.0]))
     Array([1, 1, 1], dtype=int32)
     """
-    return _place_of(pmin)(x, axis_name)
+    return _arg_extremum(pmin)(x, axis_name)
 
 
 @boundary
@@ -207,7 +207,7 @@ def pargmax(x, axis_name):
     >>> xc.vmap(lambda x: xc.lax.pargmax(x, "i"), axis_name="i")(xnp.asarray([3.0, 1.0, 5.0]))
     Array([2, 2, 2], dtype=int32)
     """
-    return _place_of(pmax)(x, axis_name)
+    return _arg_extremum(pmax)(x, axis_name)
 
 
 @boundary
@@ -231,7 +231,7 @@ def all_gather(
     Array([[0, 1],
            [0, 1]], dtype=int32)
     """
-    groups, size = _grouped("all_gather", axis_name, axis_index_groups)
+    groups, size = _group_params("all_gather", axis_name, axis_index_groups)
     _check_cast("all_gather", to)
 
     def gather(v):
@@ -239,14 +239,16 @@ def all_gather(
         where = axis % ndim if ndim else 0
         if groups:
             names = _names(axis_name)
-            return c.all_gather(v, axis_name=names, lanes=size, axis=where, tiled=tiled, **groups)
+            return c.all_gather(
+                v, axis_name=names, axis_size=size, axis=where, tiled=tiled, **groups
+            )
         for name in reversed(_names(axis_name)):
             joined = tiled or name != _names(axis_name)[-1]
-            lanes = axes.axis_size(name)
-            v = c.all_gather(v, axis_name=(name,), lanes=lanes, axis=where, tiled=joined)
+            n = axes.axis_size(name)
+            v = c.all_gather(v, axis_name=(name,), axis_size=n, axis=where, tiled=joined)
         return v
 
-    return _over(x, gather)
+    return _map_leaves(x, gather)
 
 
 @boundary
@@ -266,12 +268,12 @@ def psum_scatter(
     >>> xc.vmap(lambda x: xc.lax.psum_scatter(x, "i"), axis_name="i")(xnp.asarray([[1, 2], [10, 20]]))
     Array([11, 22], dtype=int32)
     """
-    groups, size = _grouped("psum_scatter", axis_name, axis_index_groups)
+    groups, size = _group_params("psum_scatter", axis_name, axis_index_groups)
     names = _names(axis_name)
     given = {**_sizes(names), **groups}
-    return _over(
-        x, lambda v: _checked(
-            c.psum_scatter, v, axis_name=names, lanes=size, axis=scatter_dimension % typeof(v).ndim, tiled=tiled,
+    return _map_leaves(
+        x, lambda v: _bind_checked(
+            c.psum_scatter, v, axis_name=names, axis_size=size, axis=scatter_dimension % typeof(v).ndim, tiled=tiled,
             **given,
         ),
     )  # fmt: skip
@@ -302,7 +304,7 @@ def ppermute(x, axis_name, perm):
         raise ValueError(
             f"xcore.lax.ppermute: members are numbered 0 to {size - 1}, given {pairs}."
         )
-    return _over(x, lambda v: c.ppermute(v, axis_name=names, perm=pairs, **_sizes(names)))
+    return _map_leaves(x, lambda v: c.ppermute(v, axis_name=names, perm=pairs, **_sizes(names)))
 
 
 @boundary
@@ -348,7 +350,7 @@ def pbroadcast(x, axis_name, source: int):
             return c.pmax(kept, axis_name=_names(axis_name))
         return c.psum(kept, axis_name=_names(axis_name))
 
-    return _over(x, one)
+    return _map_leaves(x, one)
 
 
 @boundary
@@ -432,7 +434,7 @@ def all_to_all(
     Array([[1, 3],
            [2, 4]], dtype=int32)
     """
-    groups, size = _grouped("all_to_all", axis_name, axis_index_groups)
+    groups, size = _group_params("all_to_all", axis_name, axis_index_groups)
     names = _names(axis_name)
     given = {**_sizes(names), **groups}
 
@@ -441,18 +443,18 @@ def all_to_all(
         split, concat = split_axis % t.ndim, concat_axis % t.ndim
         if tiled:
             params = {"split": split, "concat": concat, **given}
-            return _checked(c.all_to_all, v, axis_name=names, lanes=size, **params)
+            return _bind_checked(c.all_to_all, v, axis_name=names, axis_size=size, **params)
         if t.shape[split] != size:
             raise errors.shape_mismatch(
                 "lax.all_to_all", f"need size {size} along axis {split}", x=t
             )
         # the split axis disappears, and a new one as long as the named axis stands at concat
-        out = c.all_to_all(ops.reshape(ops.move_axis(v, split, 0), shape=(size, *_dropped(t.shape, split))),
-                           axis_name=names, lanes=size, split=0, concat=0, **given)  # fmt: skip
+        out = c.all_to_all(ops.reshape(ops.move_axis(v, split, 0), shape=(size, *_without_axis(t.shape, split))),
+                           axis_name=names, axis_size=size, split=0, concat=0, **given)  # fmt: skip
         return ops.move_axis(out, 0, concat)
 
-    return _over(x, exchange)
+    return _map_leaves(x, exchange)
 
 
-def _dropped(shape, axis) -> tuple:
+def _without_axis(shape, axis) -> tuple:
     return tuple(n for i, n in enumerate(shape) if i != axis)

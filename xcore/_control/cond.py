@@ -69,15 +69,15 @@ def _steps(run, index, *args, branches, platforms=()):
     return run(branches[min(max(int(index), 0), len(branches) - 1)], args)
 
 
-def _with_tangents(p: Program, moves, wanted) -> Program:
+def _with_tangents(p: Program, nonzero_out, wanted) -> Program:
     """A jvp program that returns a tangent for every result in ``wanted``, zeros where it has none."""
-    if list(moves) == list(wanted):
+    if list(nonzero_out) == list(wanted):
         return p
-    n = len(p.outputs) - sum(moves)
+    n = len(p.outputs) - sum(nonzero_out)
 
     def f(*args):
         outs = eval_program(p, args)
-        tangents = fill(outs[n:], moves)
+        tangents = fill(outs[n:], nonzero_out)
         made = [
             zeros(typeof(x).strong()) if t is None else t
             for x, t, w in zip(outs[:n], tangents, wanted, strict=True) if w
@@ -119,7 +119,7 @@ def _shared_slots(residual_types) -> tuple[list[ArrayType], list[list[int]]]:
 def _linearize(primals, nonzero, *, branches, **by):
     index, *args = primals
     done = [linearize_program(p, nonzero[1:]) for p in branches]
-    wanted = [any(ms) for ms in zip(*[d.moves for d in done], strict=True)]
+    wanted = [any(ms) for ms in zip(*[d.nonzero_out for d in done], strict=True)]
     n = len(branches[0].outputs)
     computed = [d.primal.out_types[n:] for d in done]
     slots, places = _shared_slots(computed)
@@ -144,7 +144,7 @@ def _linearize(primals, nonzero, *, branches, **by):
             found = eval_program(
                 d.linear, [*[held[i] for i in mine], *[inputs[i] for i in d.kept], *ts]
             )
-            made = fill(found, d.moves)
+            made = fill(found, d.nonzero_out)
             return [
                 zeros(t.strong()) if x is None else x
                 for x, t, w in zip(made, p.out_types, wanted, strict=True) if w
@@ -182,7 +182,7 @@ def _batch(size, args, batched, *, branches, axis_name=None, **by):
         chosen = ops.eq(index, full_like_type(typeof(index), k))
         q, _ = batch_program(masked(p), size, [True, *batched[1:]], every, axis_name)
         mine = eval_program(q, [chosen, *rest])
-        outs = [_select_lanes(chosen, a, b) for a, b in zip(mine, outs)] if k else mine
+        outs = [_select_elements(chosen, a, b) for a, b in zip(mine, outs)] if k else mine
     passed = _passed_on(branches)  # what all branches hand on as it is keeps what it was
     flags = [True if i is None else batched[1 + i] for i in passed]
     return [x if i is None else rest[i] for x, i in zip(outs, passed)], flags
@@ -214,7 +214,7 @@ def _threaded(threader, state, args, *, branches, **by):
     return threader.split(cond_op(index, *state, *rest, branches=made, **by))
 
 
-def _select_lanes(chosen, a, b):
+def _select_elements(chosen, a, b):
     return ops.select(broadcast_in_dim(chosen, shape=typeof(a).shape, dims=(0,)), a, b)
 
 

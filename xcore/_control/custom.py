@@ -236,7 +236,7 @@ class _WithRule(Generic[P, R_co]):
     """A function with a rule for its derivative; in the body of a class it is a method."""
 
     _kind, _defined_by = "", ""  # the class's name, and that of the method that sets its rule
-    _made: Any = None  # the rule as the operation takes it, and the operation
+    _rule_and_op: Any = None  # the rule as the operation takes it, and the operation
 
     def __init__(
         self, fun: Callable[P, R_co], nondiff_argnums: Sequence[int] = (),
@@ -266,12 +266,12 @@ class _WithRule(Generic[P, R_co]):
         def function(*leaves):
             return result.values(self.fun(*given.full(map(shown, leaves))))
 
-        kind, op = self._made
-        rule = kind(name, function, functools.partial(self._applied, given, result))
+        kind, op = self._rule_and_op
+        rule = kind(name, function, functools.partial(self._bind, given, result))
         outs = bind(op, *given.values, rule=rule)
         return tree.unflatten(result.structure, outs)
 
-    def _applied(self, given: _Given, result: _Result, *values):
+    def _bind(self, given: _Given, result: _Result, *values):
         """What the rule makes of values of the arguments."""
         raise NotImplementedError
 
@@ -309,7 +309,7 @@ class custom_jvp(_WithRule[P, R_co]):
     """
 
     _kind, _defined_by = "custom_jvp", "defjvp"
-    _made = JVPRule, custom_jvp_function
+    _rule_and_op = JVPRule, custom_jvp_function
     jvp: Callable[..., Any] | None = None
 
     def defjvp(self, jvp: Rule, symbolic_zeros: bool = False) -> Rule:
@@ -351,7 +351,7 @@ class custom_jvp(_WithRule[P, R_co]):
     def _who(self) -> str:
         return f"custom_jvp: the rule of {self.signature.name}{written_at(self.rule)}"
 
-    def _applied(self, given: _Given, result: _Result, primals, tangents):
+    def _bind(self, given: _Given, result: _Result, primals, tangents):
         ts = _shown_tangents(tangents, map(typeof, primals), self.symbolic_zeros)
         made = self.rule(*given.fixed, given.trees(map(shown, primals)), given.trees(ts))
         value, tangent = self._pair(made, "(result, tangent)")
@@ -397,7 +397,7 @@ class custom_vjp(_WithRule[P, R_co]):
     """
 
     _kind, _defined_by = "custom_vjp", "defvjp"
-    _made = VJPRule, custom_vjp_function
+    _rule_and_op = VJPRule, custom_vjp_function
     fwd: Callable[..., Any] | None = None
     bwd: Callable[..., Any] | None = None
 
@@ -418,7 +418,7 @@ class custom_vjp(_WithRule[P, R_co]):
         self.bwd = at_own_lines(bwd)
         self.symbolic_zeros = symbolic_zeros
 
-    def _applied(self, given: _Given, result: _Result, primals, nonzero):
+    def _bind(self, given: _Given, result: _Result, primals, nonzero):
         leaves = list(map(shown, primals))
         if self.symbolic_zeros:
             leaves = [CustomVJPPrimal(x, m) for x, m in zip(leaves, nonzero, strict=True)]

@@ -11,7 +11,7 @@ VJPRule    function(*xs) -> outs
            forward(primals, nonzero) -> outs, residuals, backward
            backward(residuals, cotangents of outs) -> cotangents of primals
 
-where a tangent or cotangent of None is a zero. ``over_lanes`` is the rule for every batch element of a vmap.
+where a tangent or cotangent of None is a zero. ``over_batch`` is the rule for every batch element of a vmap.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ def _known(tangents) -> list[bool]:
     return [t is not None for t in tangents]
 
 
-def _every_lane(function, size: int, batched, axis_name):
+def _vmapped(function, size: int, batched, axis_name):
     """``function`` on all batch elements, every result batched."""
 
-    def over_lanes(*xs):
+    def over_batch(*xs):
         outs, is_batched = vmap_flat(function, size, xs, batched, axis_name)
         return all_batched(outs, is_batched, size)
 
-    return over_lanes
+    return over_batch
 
 
 class JVPRule:
@@ -49,21 +49,21 @@ class JVPRule:
     def canonical(self) -> str:
         return "rule"  # it says how to differentiate a program, not what the program computes
 
-    def over_lanes(self, size: int, batched, axis_name) -> JVPRule:
+    def over_batch(self, size: int, batched, axis_name) -> JVPRule:
         def derivative(primals, tangents):
-            n, nonzero, moves = len(primals), _known(tangents), []
+            n, nonzero, nonzero_out = len(primals), _known(tangents), []
 
             def flat(*xs):
                 outs, changes = self.derivative(list(xs[:n]), fill(xs[n:], nonzero))
-                moves[:] = _known(changes)
-                return [*outs, *marked(changes, moves)]
+                nonzero_out[:] = _known(changes)
+                return [*outs, *marked(changes, nonzero_out)]
 
             flags = [*batched, *marked(batched, nonzero)]
-            lanes = _every_lane(flat, size, flags, axis_name)
-            found = lanes(*primals, *marked(tangents, nonzero))
-            return found[: len(moves)], fill(found[len(moves) :], moves)
+            batched_f = _vmapped(flat, size, flags, axis_name)
+            found = batched_f(*primals, *marked(tangents, nonzero))
+            return found[: len(nonzero_out)], fill(found[len(nonzero_out) :], nonzero_out)
 
-        return JVPRule(self.name, _every_lane(self.function, size, batched, axis_name), derivative)
+        return JVPRule(self.name, _vmapped(self.function, size, batched, axis_name), derivative)
 
 
 class VJPRule:
@@ -77,7 +77,7 @@ class VJPRule:
     def canonical(self) -> str:
         return "rule"
 
-    def over_lanes(self, size: int, batched, axis_name) -> VJPRule:
+    def over_batch(self, size: int, batched, axis_name) -> VJPRule:
         def forward(primals, nonzero):
             made = []
 
@@ -88,11 +88,11 @@ class VJPRule:
 
             values, flags = vmap_flat(flat, size, primals, batched, axis_name)
             n, backward = made[0]
-            lanes = _backward_over_lanes(backward, size, flags[n:], axis_name)
+            batched_f = _backward_over_batch(backward, size, flags[n:], axis_name)
 
             def summed(residuals, cotangents):
                 """Inputs that the batch shares get the sum over it."""
-                found = lanes(residuals, cotangents)
+                found = batched_f(residuals, cotangents)
                 return [
                     ct if ct is None or b else reduce_sum(ct, axes=(0,))
                     for ct, b in zip(found, batched, strict=True)
@@ -100,25 +100,25 @@ class VJPRule:
 
             return all_batched(values[:n], flags[:n], size), values[n:], summed
 
-        return VJPRule(self.name, _every_lane(self.function, size, batched, axis_name), forward)
+        return VJPRule(self.name, _vmapped(self.function, size, batched, axis_name), forward)
 
 
-def _backward_over_lanes(backward, size: int, batched, axis_name):
+def _backward_over_batch(backward, size: int, batched, axis_name):
     """A backward function on all batch elements: residuals batched as given, cotangents all batched."""
 
-    def over_lanes(residuals, cotangents):
-        n, nonzero, moves = len(residuals), _known(cotangents), []
+    def over_batch(residuals, cotangents):
+        n, nonzero, nonzero_out = len(residuals), _known(cotangents), []
 
         def flat(*xs):
             found = backward(list(xs[:n]), fill(xs[n:], nonzero))
-            moves[:] = _known(found)
-            return marked(found, moves)
+            nonzero_out[:] = _known(found)
+            return marked(found, nonzero_out)
 
         flags = [*batched, *[True] * sum(nonzero)]
-        lanes = _every_lane(flat, size, flags, axis_name)
-        return fill(lanes(*residuals, *marked(cotangents, nonzero)), moves)
+        batched_f = _vmapped(flat, size, flags, axis_name)
+        return fill(batched_f(*residuals, *marked(cotangents, nonzero)), nonzero_out)
 
-    return over_lanes
+    return over_batch
 
 
 # Running and staging
@@ -147,7 +147,7 @@ def _axes_in_scope(rule):
 
 def _batch_function(op):
     def batch(size, args, batched, *, rule, axis_name=None):
-        outs = bind(op, *args, rule=rule.over_lanes(size, batched, axis_name))
+        outs = bind(op, *args, rule=rule.over_batch(size, batched, axis_name))
         return outs, [True] * len(outs)
 
     return batch
@@ -157,8 +157,8 @@ def _batch_staged(op):
     def batch(size, args, batched, *, program, rule, captured, axis_name=None):
         every = [True] * len(program.outputs)
         q, _ = batch_program(program, size, batched, every, axis_name)
-        lanes = rule.over_lanes(size, batched[captured:], axis_name)
-        return bind(op, *args, program=q, rule=lanes, captured=captured), every
+        batched_f = rule.over_batch(size, batched[captured:], axis_name)
+        return bind(op, *args, program=q, rule=batched_f, captured=captured), every
 
     return batch
 
@@ -238,11 +238,11 @@ custom_jvp_function = python_op("custom_jvp_function", custom_jvp_call, jvp=_jvp
 
 def _linearize_rule(primals, nonzero, rule):
     outs, residuals, backward = rule.forward(primals, nonzero)
-    moving = [dtypes.is_inexact(typeof(x).dtype) for x in outs]
-    types = tuple(typeof(x).strong() for x in marked(outs, moving))
+    inexact = [dtypes.is_inexact(typeof(x).dtype) for x in outs]
+    types = tuple(typeof(x).strong() for x in marked(outs, inexact))
 
     def pull(residuals, cotangents):
-        return marked(backward(residuals, fill(cotangents, moving)), nonzero)
+        return marked(backward(residuals, fill(cotangents, inexact)), nonzero)
 
     def tangent_fn(*tangents):
         known = marked(tangents, nonzero)
@@ -250,7 +250,7 @@ def _linearize_rule(primals, nonzero, rule):
             custom_vjp_tangent, *residuals, *known, pull=Pull(rule.name, pull), out=types,
             residuals=len(residuals),
         )  # fmt: skip
-        return fill(changes, moving)
+        return fill(changes, inexact)
 
     return outs, tangent_fn
 
@@ -329,9 +329,11 @@ def _tangent_batch(size, args, batched, *, pull, out, residuals, axis_name=None)
         broadcast(x, size) if g and not b else x
         for x, g, b in zip(args, given, batched, strict=True)
     ]
-    lanes = _backward_over_lanes(pull.function, size, given[:residuals], axis_name)
+    batched_f = _backward_over_batch(pull.function, size, given[:residuals], axis_name)
     types = tuple(batched_type(t, size) for t in out)
-    outs = custom_vjp_tangent(*full, pull=Pull(pull.name, lanes), out=types, residuals=residuals)
+    outs = custom_vjp_tangent(
+        *full, pull=Pull(pull.name, batched_f), out=types, residuals=residuals
+    )
     return outs, [True] * len(outs)
 
 

@@ -122,7 +122,7 @@ def _explanation(jitted: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     limits, least = _least(found, devices, _width(program), seconds)
     return Explanation(
         written_at(jitted.jitted.f).strip(" ()") or jitted.jitted.name,
-        (_listed(program.in_types), _listed(program.out_types)),
+        (_type_list(program.in_types), _type_list(program.out_types)),
         dict(Counter(_names(program)).most_common()),
         found["flops"], found["transcendentals"], found["bytes accessed"],
         sizes, instructions(text), host_calls(text),
@@ -131,7 +131,7 @@ def _explanation(jitted: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     )  # fmt: skip
 
 
-def _listed(types: Any) -> str:
+def _type_list(types: Any) -> str:
     found = [f"{n} × {t}" if n > 1 else str(t) for t, n in Counter(map(str, types)).items()]
     return ", ".join(found) or "none"
 
@@ -158,7 +158,7 @@ def _width(p: Program) -> Any:
 
 def _seconds_to_compile(traced: Any) -> float:
     start = time.perf_counter()
-    compile.anew(traced.program, traced._layout or (traced._device,), traced._found.donors)
+    compile.recompile(traced.program, traced._layout or (traced._device,), traced._found.donors)
     return time.perf_counter() - start
 
 
@@ -187,7 +187,7 @@ def _least(
     """The ceilings and the time that they allow. What was faster than that shows that they are higher."""
     limits, least = Ceilings(0.0, 0.0), 0.0
     for _ in range(3):
-        limits = ceilings(devices[0], dtype, anew=least > 0)
+        limits = ceilings(devices[0], dtype, remeasure=least > 0)
         work = found["flops"] + found["transcendentals"]
         least = max(work / limits.flops, found["bytes accessed"] / limits.bandwidth) / len(devices)
         if seconds is None or seconds >= least:
@@ -198,17 +198,17 @@ def _least(
 _measured: dict[Any, Ceilings] = {}
 
 
-def ceilings(device: Any, dtype: Any, anew: bool = False) -> Ceilings:
+def ceilings(device: Any, dtype: Any, remeasure: bool = False) -> Ceilings:
     """What a device reaches, measured in some tenths of a second and remembered.
 
     Args:
       device: one of `xc.devices()`.
       dtype: of the product of matrices.
-      anew: whether to measure again, and remember the better.
+      remeasure: whether to measure again, and remember the better.
     """
     key = device, str(dtype)
     known = _measured.get(key)
-    if known is None or anew:
+    if known is None or remeasure:
         found, known = _measure(device, dtype), known or Ceilings(0.0, 0.0)
         _measured[key] = Ceilings(
             max(found.bandwidth, known.bandwidth), max(found.flops, known.flops)

@@ -75,7 +75,7 @@ class Exported:
     spread: Spread | None = None
     whole: bool = False  # whether the module returns something for results of dtype float0
     derivative: Callable[[], Exported] | None = None
-    _made: list[Exported] = field(default_factory=list)
+    _derivative_memo: list[Exported] = field(default_factory=list)
     _near: dict[Any, list[Any]] = field(default_factory=dict)  # constants where it is called
 
     def __repr__(self) -> str:
@@ -98,7 +98,7 @@ class Exported:
           mesh: the mesh of the result: as many devices as it was exported for, and axes over which arrays can be
             split like this. By default the axes that were recorded, without devices.
         """
-        return self._over(mesh, "in")
+        return self._on_mesh(mesh, "in")
 
     def out_shardings_jax(
         self, mesh: Mesh | AbstractMesh | None = None
@@ -108,9 +108,9 @@ class Exported:
         Args:
           mesh: as for `in_shardings_jax`.
         """
-        return self._over(mesh, "out")
+        return self._on_mesh(mesh, "out")
 
-    def _over(
+    def _on_mesh(
         self, mesh: Mesh | AbstractMesh | None, side: str
     ) -> tuple[NamedSharding | None, ...]:
         types = self.in_avals if side == "in" else self.out_avals
@@ -181,18 +181,18 @@ class Exported:
 
     def _differentiable(self, *values) -> list:
         """The same without results of dtype float0; its derivative is that which is stored."""
-        if is_evaluating() or not any(_moves(t) for t in self.in_avals):
+        if is_evaluating() or not any(_is_differentiable(t) for t in self.in_avals):
             return self._run(*values)
         rule = VJPRule(f"the exported {self.fun_name}", lambda *xs: self._run(*xs), self._forward)
         return bind(custom_vjp_function, *values, rule=rule)
 
     def _run(self, *values) -> list:
-        outs = exported_call(*self._given(values), artifact=self.artifact)
+        outs = exported_call(*self._module_inputs(values), artifact=self.artifact)
         if not self.whole:
             return outs
         return [x for x, t in zip(outs, self.out_avals, strict=True) if not _is_empty(t)]
 
-    def _given(self, values: Sequence[Any]) -> list:
+    def _module_inputs(self, values: Sequence[Any]) -> list:
         """What the module takes: constants and arguments, over several devices as it was exported for them."""
         span, kept = self.artifact.span, [values[i] for i in self.module_kept_var_idx]
         if span is None:
@@ -226,7 +226,10 @@ class Exported:
             given = iter(cotangents)
             cts = [_cotangent(None if _is_empty(t) else next(given), t) for t in self.out_avals]
             found = pull._results([*residuals, *cts])
-            return [x if _moves(t) else None for x, t in zip(found, self.in_avals, strict=True)]
+            return [
+                x if _is_differentiable(t) else None
+                for x, t in zip(found, self.in_avals, strict=True)
+            ]
 
         return outs, list(primals), backward
 
@@ -244,9 +247,9 @@ class Exported:
                 f"xcore.export: {self.fun_name} was stored without its derivative of this order. Store it: "
                 "exported.serialize(vjp_order=1); 2 for second derivatives."
             )
-        if not self._made:
-            self._made.append(self.derivative())
-        return self._made[0]
+        if not self._derivative_memo:
+            self._derivative_memo.append(self.derivative())
+        return self._derivative_memo[0]
 
     def serialize(self, vjp_order: int = 0) -> bytearray:
         """The function as a file, for `deserialize`.
@@ -277,17 +280,17 @@ def _is_empty(t: ArrayType) -> bool:
     return t.dtype == dtypes.float0
 
 
-def _moves(t: ArrayType) -> bool:
+def _is_differentiable(t: ArrayType) -> bool:
     """Whether values of the type have derivatives."""
     return not _is_empty(t) and dtypes.is_inexact(t.dtype)
 
 
 def _tangent(t: ArrayType) -> ArrayType:
-    return t if _moves(t) else ArrayType(t.shape, dtypes.float0)
+    return t if _is_differentiable(t) else ArrayType(t.shape, dtypes.float0)
 
 
 def _cotangent(ct, t: ArrayType):
-    if not _moves(t):
+    if not _is_differentiable(t):
         return np.zeros(t.shape, np.bool_)
     return zeros(t) if ct is None else ct
 
@@ -342,14 +345,14 @@ def deserialize(serialized: bytes | bytearray) -> Exported:
     ours = raw.startswith(exported_files.MAGIC)
     rows = exported_files.read(raw) if ours else jax_files.read(raw)
     try:
-        return _joined(rows, ours)
+        return _link_derivatives(rows, ours)
     except (IndexError, ValueError) as error:
         if isinstance(error, errors.XcoreError):
             raise
         raise exported_files.damaged(f"its functions do not fit together ({error})") from None
 
 
-def _joined(rows: Sequence[Row], ours: bool) -> Exported:
+def _link_derivatives(rows: Sequence[Row], ours: bool) -> Exported:
     """The function of the first row, with those behind it as its derivatives."""
     derivative = None
     for row in reversed(rows):
@@ -433,15 +436,15 @@ def export(
     def exporter(*args: Any, **kwargs: Any) -> Exported:
         traced = fun_jit.trace(*args, **kwargs)
         row_of = functools.partial(_row_of, traced, names, checks)
-        return _exported(traced, row_of, names, checks)
+        return _export_traced(traced, row_of, names, checks)
 
     return exporter
 
 
-def _exported(traced, row_of: Callable[..., Row], platforms, checks) -> Exported:
+def _export_traced(traced, row_of: Callable[..., Row], platforms, checks) -> Exported:
     """The export of what was traced; ``row_of(blobs)`` describes it."""
     _check(traced)
-    row = row_of(tuple(_lowered(traced, p, checks) for p in platforms))
+    row = row_of(tuple(_lower_module(traced, p, checks) for p in platforms))
     return _from_row(row, functools.partial(_derivative, traced, row, platforms, checks))
 
 
@@ -462,10 +465,10 @@ def _layout(traced) -> Layout | None:
     return layout if layout is not None and len(layout.devices) > 1 else None
 
 
-def _asked(traced, layout: Layout) -> list[Sharding | None]:
+def _requested_shardings(traced, layout: Layout) -> list[Sharding | None]:
     """The shardings of what the program takes, None where neither its arguments nor it itself asked for one."""
-    said = wanted(traced.program, layout.order)
-    each = zip(layout.inputs, traced._spread, said, strict=True)
+    wanted_in = wanted(traced.program, layout.order)
+    each = zip(layout.inputs, traced._spread, wanted_in, strict=True)
     return [s if given or w else None for s, given, w in each]
 
 
@@ -474,7 +477,7 @@ def _spread_of(traced) -> Spread | None:
     if layout is None:
         return None
     recorder, n = Recorder(layout), len(traced._found.captured)
-    ins = list(zip(_asked(traced, layout), [t.ndim for t in p.in_types], strict=True))
+    ins = list(zip(_requested_shardings(traced, layout), [t.ndim for t in p.in_types], strict=True))
     outs = zip(declared(p, layout.order), [t.ndim for t in p.out_types], strict=True)
     places = [recorder.places(given) for given in (ins[:n], ins[n:], outs)]
     return Spread(len(layout.devices), recorder.axes(), *places)
@@ -508,7 +511,7 @@ def _check(traced) -> None:
             )
 
 
-def _lowered(traced, platform: str, checks: Checks) -> bytes:
+def _lower_module(traced, platform: str, checks: Checks) -> bytes:
     layout, lowered = _layout(traced), compile.lowering().lowered
     with config.override(plain=True), lowered(traced.program, platform, layout=layout) as ctx:
         Artifact(traced.fun_name, (), (), (), (), checks).check_targets(ctx.targets())
@@ -519,22 +522,22 @@ def _lowered(traced, platform: str, checks: Checks) -> bytes:
 def _derivative(traced, row: Row, platforms, checks) -> Exported:
     """The pull-back of a traced function, exported: a function of flat arguments and cotangents."""
     p, captured = traced.program, traced._found.captured
-    taken, gives = [row.in_avals[i] for i in row.kept], [_moves(t) for t in p.out_types]
-    moves = [_moves(t) for t in taken]
+    taken, gives = [row.in_avals[i] for i in row.kept], [_is_differentiable(t) for t in p.out_types]
+    differentiable = [_is_differentiable(t) for t in taken]
 
     def pull_back(*args):
         primals, cotangents = args[: len(taken)], args[len(taken) :]
 
-        def moving(*xs):
+        def of_differentiable(*xs):
             given = iter(xs)
-            full = [next(given) if m else x for x, m in zip(primals, moves, strict=True)]
+            full = [next(given) if m else x for x, m in zip(primals, differentiable, strict=True)]
             return marked(eval_program(p, [*captured, *full]), gives)
 
-        return tuple(vjp(moving, *marked(primals, moves))[1](list(cotangents)))
+        return tuple(vjp(of_differentiable, *marked(primals, differentiable))[1](list(cotangents)))
 
     pull_back.__name__ = f"{row.name}_vjp"
     given = [*taken, *[t.strong() for t in marked(p.out_types, gives)]]
-    places, back = _places_of_derivative(traced, gives, moves)
+    places, back = _places_of_derivative(traced, gives, differentiable)
     structs = [
         ShapeDtypeStruct(t.shape, t.dtype, sharding=s) for t, s in zip(given, places, strict=True)
     ]
@@ -547,14 +550,18 @@ def _derivative(traced, row: Row, platforms, checks) -> Exported:
         found = _row_of(again, platforms, checks, blobs)
         s = found.spread and found.spread._replace(
             ins=_at(kept, found.spread.ins, len(ins)),
-            outs=_at([i for i, t in enumerate(outs) if _moves(t)], found.spread.outs, len(outs)),
+            outs=_at(
+                [i for i, t in enumerate(outs) if _is_differentiable(t)],
+                found.spread.outs,
+                len(outs),
+            ),
         )
         return found._replace(
             in_tree=tree.structure(((0,) * len(ins), {})), in_avals=ins,
             out_tree=tree.structure((0,) * len(outs)), out_avals=outs, kept=kept, spread=s,
         )  # fmt: skip
 
-    return _exported(again, row_of, platforms, checks)
+    return _export_traced(again, row_of, platforms, checks)
 
 
 def _at(numbers: Sequence[int], values: Sequence[Any], count: int) -> tuple[Any, ...]:
@@ -563,13 +570,13 @@ def _at(numbers: Sequence[int], values: Sequence[Any], count: int) -> tuple[Any,
     return tuple(found.get(i) for i in range(count))
 
 
-def _places_of_derivative(traced, gives, moves) -> tuple[list[Sharding | None], Any]:
+def _places_of_derivative(traced, gives, differentiable) -> tuple[list[Sharding | None], Any]:
     """Shardings of the arguments and cotangents of a pull-back, and of its results: those of the arguments."""
     layout, p, n = _layout(traced), traced.program, len(traced._found.captured)
     if layout is None:
-        return [None] * (len(moves) + sum(gives)), None
-    ins = _asked(traced, layout)[n:]
-    return [*ins, *marked(declared(p, layout.order), gives)], tuple(marked(ins, moves))
+        return [None] * (len(differentiable) + sum(gives)), None
+    ins = _requested_shardings(traced, layout)[n:]
+    return [*ins, *marked(declared(p, layout.order), gives)], tuple(marked(ins, differentiable))
 
 
 def symbolic_shape(*args: Any, **kwargs: Any) -> Any:

@@ -110,16 +110,16 @@ def _type(*types, artifact):
 def _lower(ctx, *values, artifact):
     span = artifact.span
     if span is None:
-        return _called(ctx, values, artifact, adopt(ctx, artifact))
+        return _emit_call(ctx, values, artifact, adopt(ctx, artifact))
     _check_devices(ctx, span)
     adopted = adopt(ctx, artifact, site=_site(ctx, span))
     order = ctx.layout.order
-    values = _constrained(ctx, values, span.shardings("inputs", order), artifact.in_types)
-    outs = _called(ctx, values, artifact, adopted)
-    return _constrained(ctx, outs, span.shardings("outputs", order), artifact.out_types)
+    values = _constrain(ctx, values, span.shardings("inputs", order), artifact.in_types)
+    outs = _emit_call(ctx, values, artifact, adopted)
+    return _constrain(ctx, outs, span.shardings("outputs", order), artifact.out_types)
 
 
-def _called(ctx, values, artifact, adopted: artifacts.Adopted) -> list:
+def _emit_call(ctx, values, artifact, adopted: artifacts.Adopted) -> list:
     number = artifact.number(ctx.platform)
     first = [ctx.constant(np.int32(number))] if adopted.by_platform else []
     return ctx.call(adopted.function, [*first, *values])
@@ -134,7 +134,7 @@ def _check_devices(ctx, span: Span) -> None:
     assert ctx.partitions == span.count, "the layout is of devices that were counted"
 
 
-def _constrained(ctx, values, shardings, types) -> list:
+def _constrain(ctx, values, shardings, types) -> list:
     return [
         x if s is None else ctx.sharding_constraint(x, ctx.axes_of(s, t.ndim))
         for x, s, t in zip(values, shardings, types, strict=True)
@@ -145,12 +145,12 @@ def _site(ctx, span: Span) -> shardy.Site:
     """What the devices and axes of a module from a file are in that of ``ctx``."""
     layout = ctx.layout
     known = span.over(layout.order)
-    said = {_named(m) for m in (*known, refined(known[0]))}
+    known_meshes = {_mesh_key(m) for m in (*known, refined(known[0]))}
 
     def axes(mesh: shardy.Named) -> shardy.Renamed:
         if not mesh.names:
             return {}
-        if mesh[:2] not in said:
+        if mesh[:2] not in known_meshes:
             raise artifacts.Damaged(f"its mesh is {mesh}, of which the file does not tell")
         here = Axes(*mesh).over(layout.order)
         return {n: tuple(map(str, layout.names(here, (n,)))) for n in mesh.names}
@@ -159,7 +159,7 @@ def _site(ctx, span: Span) -> shardy.Site:
     return shardy.Site(ctx.MESH, axes, tuple(places))
 
 
-def _named(mesh: Mesh) -> tuple[tuple[str, ...], tuple[int, ...]]:
+def _mesh_key(mesh: Mesh) -> tuple[tuple[str, ...], tuple[int, ...]]:
     return tuple(map(str, mesh.axis_names)), mesh.axis_sizes
 
 
@@ -195,9 +195,9 @@ def adopt(
 def _batch(size, args, batched, *, artifact):
     """StableHLO has no batch rule: one call for each element of the batch, in a loop."""
 
-    def one(moving):
-        moving = iter(moving)
-        full = [next(moving) if b else x for x, b in zip(args, batched, strict=True)]
+    def one(remaining):
+        remaining = iter(remaining)
+        full = [next(remaining) if b else x for x, b in zip(args, batched, strict=True)]
         return exported_call(*full, artifact=artifact)
 
     outs = loop(one, marked(args, batched))

@@ -114,11 +114,11 @@ def _row(r: Row, parts: _Parts) -> dict[str, Any]:
         "modules": list(map(parts.number, r.blobs)),
         "constants": [_constant(np.asarray(c), parts) for c in r.constants],
         "convention": r.version,
-        **({} if r.spread is None else {"spread": _spread(r.name, r.spread)}),
+        **({} if r.spread is None else {"spread": _spread_record(r.name, r.spread)}),
     }
 
 
-def _spread(name: str, s: Spread) -> dict[str, Any]:
+def _spread_record(name: str, s: Spread) -> dict[str, Any]:
     try:
         meshes = [[list(map(structures.plain, m.names)), m.sizes, m.order] for m in s.meshes]
     except TypeError:
@@ -126,11 +126,11 @@ def _spread(name: str, s: Spread) -> dict[str, Any]:
             f"xcore.export.serialize: a file cannot hold the names of the axes of a mesh of {name}: "
             f"{[n for m in s.meshes for n in m.names]}. Use texts or numbers."
         ) from None
-    places = {k: [_place(p) for p in getattr(s, k)] for k in ("constants", "ins", "outs")}
+    places = {k: [_place_record(p) for p in getattr(s, k)] for k in ("constants", "ins", "outs")}
     return {"devices": s.count, "meshes": meshes, **places}
 
 
-def _place(p: Place | None) -> list[Any] | None:
+def _place_record(p: Place | None) -> list[Any] | None:
     if p is None:
         return None
     return [
@@ -181,7 +181,7 @@ def _rows(table: dict[str, Any], rest: memoryview) -> list[Row]:
             tuple((k, t) for k, t in f["disabled"]), tuple(f["kept"]),
             tuple(parts[i] for i in f["modules"]),
             tuple(_array(name, shape, parts[i]) for name, shape, i in f["constants"]), f["convention"],
-            spread=_spread_of(f["spread"]) if "spread" in f else None,
+            spread=_read_spread(f["spread"]) if "spread" in f else None,
         )
         for f in table["functions"]
     ]  # fmt: skip
@@ -191,20 +191,20 @@ def _rows(table: dict[str, Any], rest: memoryview) -> list[Row]:
     return rows
 
 
-def _spread_of(said: dict[str, Any]) -> Spread:
+def _read_spread(record: dict[str, Any]) -> Spread:
     plain = structures.from_plain
     meshes = tuple(
         Axes(tuple(map(plain, names)), tuple(map(int, sizes)), tuple(map(int, order)))
-        for names, sizes, order in said["meshes"]
+        for names, sizes, order in record["meshes"]
     )
-    places = [tuple(_place_of(p) for p in said[k]) for k in ("constants", "ins", "outs")]
-    return Spread(int(said["devices"]), meshes, *places)
+    places = [tuple(_read_place(p) for p in record[k]) for k in ("constants", "ins", "outs")]
+    return Spread(int(record["devices"]), meshes, *places)
 
 
-def _place_of(said: list[Any] | None) -> Place | None:
-    if said is None:
+def _read_place(record: list[Any] | None) -> Place | None:
+    if record is None:
         return None
-    number, spec = said
+    number, spec = record
     return Place(number, PartitionSpec(*[tuple(map(structures.from_plain, e)) for e in spec]))
 
 

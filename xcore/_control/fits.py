@@ -132,17 +132,17 @@ class TypesTrace(Trace):
     def _program(self, op, args, types, outs, params) -> list:
         """What holds programs, called outside of jit, runs as a program of its own."""
         if op.name == "call":
-            return self._compiled(params["program"], (), args)
+            return self._compile_types(params["program"], (), args)
         inputs, results = [Var(t) for t in types], [Var(t) for t in outs]
         program = Program(inputs, [Eqn(op, inputs, results, params)], results, op.name)
-        return self._compiled(program, (), args)
+        return self._compile_types(program, (), args)
 
     def jitted(self, found, values) -> list:
         """A call of a jitted function."""
         places = [*[None] * len(found.captured), *found.places]
-        return self._compiled(found.program, found.donors, [*found.captured, *values], places)
+        return self._compile_types(found.program, found.donors, [*found.captured, *values], places)
 
-    def _compiled(self, p: Program, donors, args, places=()) -> list:
+    def _compile_types(self, p: Program, donors, args, places=()) -> list:
         args = [x if isinstance(x, Tracer) else to_array(x) for x in map(to_value, args)]
         given = [x.spread if isinstance(x, Typed) else None for x in args]
         given = [s or p for s, p in zip(given, places or [None] * len(given), strict=True)]
@@ -150,7 +150,7 @@ class TypesTrace(Trace):
         key = p.fingerprint, layout, donors
         row = self.rows.get(key)
         if row is None:
-            row = self.rows[key] = Row(p.name, _place(user_frame()))
+            row = self.rows[key] = Row(p.name, _where(user_frame()))
             self._compile(row, p, layout, donors)
         row.calls += 1
         ids = {id(x) for x in args}
@@ -173,7 +173,7 @@ class TypesTrace(Trace):
         row.seconds, row.bound = least_time(p, self.topology, len(layout.devices) if layout else 1)
 
 
-def _place(where) -> str:
+def _where(where) -> str:
     """``script.py:12``, the line of the first call."""
     found = source_line(where)
     return f"{os.path.basename(found[0])}:{found[1]}" if found else ""
@@ -215,7 +215,9 @@ _HEADS = (
 def report(trace: TypesTrace) -> str:
     """The table of what was compiled, and what was not."""
     rows = [r for r in trace.rows.values() if not r.refused]
-    lines = _aligned([_HEADS, *[_cells(r, trace.topology.memory) for r in rows]]) if rows else []
+    lines = (
+        _align_columns([_HEADS, *[_cells(r, trace.topology.memory) for r in rows]]) if rows else []
+    )
     for r in trace.rows.values():
         for target, n in r.host.items():
             lines.append(
@@ -226,7 +228,7 @@ def report(trace: TypesTrace) -> str:
     return "\n".join(lines)
 
 
-def _aligned(table: list[tuple[str, ...]]) -> list[str]:
+def _align_columns(table: list[tuple[str, ...]]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in table]
 

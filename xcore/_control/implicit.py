@@ -54,8 +54,8 @@ BY_TRANSPOSITION = "by transposition"
 def _change_of(program, primals, tangents) -> list:
     """The tangents of a program's results where only some inputs vary; None for zeros."""
     nonzero = [t is not None for t in tangents]
-    q, moves = tangent_program(program, nonzero)
-    return fill(call_program(q, [*primals, *marked(tangents, nonzero)]), moves)
+    q, nonzero_out = tangent_program(program, nonzero)
+    return fill(call_program(q, [*primals, *marked(tangents, nonzero)]), nonzero_out)
 
 
 def _difference(b, a):
@@ -102,18 +102,18 @@ def _every_batched(program, size, batched, axis_name):
     return batch_program(program, size, batched, [True] * len(program.outputs), axis_name)[0]
 
 
-def _in_lanes(size, args, batched, count):
+def _broadcast_unknowns(size, args, batched, count):
     """The arguments with what is solved for in every batch element, and which of them are batched then."""
-    lanes = [*batched[:count], *[True] * (len(args) - count)]
-    wanted = zip(args, lanes, batched, strict=True)
-    return [broadcast(x, size) if lane and not b else x for x, lane, b in wanted], lanes
+    out_batched = [*batched[:count], *[True] * (len(args) - count)]
+    wanted = zip(args, out_batched, batched, strict=True)
+    return [broadcast(x, size) if need and not b else x for x, need, b in wanted], out_batched
 
 
 def _linear_batch(size, args, batched, *, matvec, solve, back, count, axis_name=None):
-    full, lanes = _in_lanes(size, args, batched, count)
-    made = [_every_batched(p, size, lanes, axis_name) for p in (matvec, solve)]
+    full, out_batched = _broadcast_unknowns(size, args, batched, count)
+    made = [_every_batched(p, size, out_batched, axis_name) for p in (matvec, solve)]
     if isinstance(back, tuple):
-        back = tuple(_every_batched(p, size, lanes, axis_name) for p in back)
+        back = tuple(_every_batched(p, size, out_batched, axis_name) for p in back)
     outs = linear_solve(*full, matvec=made[0], solve=made[1], back=back, count=count)
     return outs, [True] * len(outs)
 
@@ -141,10 +141,10 @@ def _slope_program(f, count: int):
     k = len(f.inputs) - count
 
     def make():
-        q, moves = tangent_program(f, [*[False] * count, *[True] * k])
+        q, nonzero_out = tangent_program(f, [*[False] * count, *[True] * k])
 
         def every(*args):
-            found = fill(eval_program(q, args), moves)
+            found = fill(eval_program(q, args), nonzero_out)
             return [zeros(t.strong()) if x is None else x for x, t in zip(found, f.out_types)]
 
         return trace_closed(every, q.in_types, f.name)
@@ -171,12 +171,12 @@ def _root_jvp(primals, tangents, **params):
 
 
 def _root_batch(size, args, batched, *, f, solve, tangent, count, axis_name=None):
-    full, lanes = _in_lanes(size, args, batched, count)
+    full, out_batched = _broadcast_unknowns(size, args, batched, count)
     outs = root(
         *full,
-        f=_every_batched(f, size, lanes, axis_name),
-        solve=_every_batched(solve, size, lanes, axis_name),
-        tangent=_every_batched(tangent, size, lanes + lanes[count:], axis_name),
+        f=_every_batched(f, size, out_batched, axis_name),
+        solve=_every_batched(solve, size, out_batched, axis_name),
+        tangent=_every_batched(tangent, size, out_batched + out_batched[count:], axis_name),
         count=count,
     )
     return outs, [True] * len(outs)
@@ -275,7 +275,7 @@ def custom_linear_solve(
     bodies = [linear, given.traced("solve", lambda b: solver(matvec, b), pair=True)]
     if transpose_solve is not None:
         back_solver = _with_aux(who, "transpose_solve", has_aux, transpose_solve)
-        vecmat = _transposed(linear, given.structure)
+        vecmat = _transpose_linear(linear, given.structure)
         bodies.append(given.traced("transpose_solve", lambda c: back_solver(vecmat, c), pair=True))
     (a, forward, *backward), captured = merge_captured(bodies)
     n = len(captured)
@@ -287,7 +287,7 @@ def custom_linear_solve(
     return (x, aux) if has_aux else x
 
 
-def _transposed(linear: Body, structure):
+def _transpose_linear(linear: Body, structure):
     """The transpose of a traced linear function from trees to trees of one structure."""
     program = transpose_program(linear.program, len(linear.captured))
 

@@ -486,14 +486,14 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def _without_descriptions(result, notes: dict) -> list:
     """The arrays of a result. What is said instead of an array is kept, to be put back."""
     leaves, notes["structure"] = tree.flatten(result)
-    said = [x if isinstance(x, ShapeDtypeStruct) else None for x in leaves]  # and no traced values
+    structs = [x if isinstance(x, ShapeDtypeStruct) else None for x in leaves]  # and no traced values
 
     def fill(arrays):
         arrays = iter(arrays)
-        return [next(arrays) if x is None else x for x in said]
+        return [next(arrays) if x is None else x for x in structs]
 
     notes["fill"] = fill
-    return [x for x, s in zip(leaves, said, strict=True) if s is None]
+    return [x for x, s in zip(leaves, structs, strict=True) if s is None]
 
 
 def _general_of(fun) -> Jitted:

@@ -321,10 +321,10 @@ def _prefixes(combine, xs, axis, reverse):
     evens = (
         [concatenate(a, b, axis=axis) for a, b in zip(first, filled, strict=True)] if m else first
     )
-    return [_interleaved(a, b, axis) for a, b in zip(evens, inner, strict=True)]
+    return [_interleave(a, b, axis) for a, b in zip(evens, inner, strict=True)]
 
 
-def _interleaved(a, b, axis):
+def _interleave(a, b, axis):
     """a0 b0 a1 b1 …; a may be longer by one."""
     n, m = typeof(a).shape[axis], typeof(b).shape[axis]
     if n > m:

@@ -245,7 +245,7 @@ def _with(x, axis):
     return ops.reshape(x, shape=(*shape[:axis], 1, *shape[axis:]))
 
 
-def _lanes(values, positions, given) -> int:
+def _mapped_size(values, positions, given) -> int:
     """How many batch elements there are: the size of the mapped axes, which must agree."""
     sizes = {typeof(v).shape[a] for v, a in zip(values, positions, strict=True) if a is not None}
     if given is not None:
@@ -259,7 +259,7 @@ def _lanes(values, positions, given) -> int:
     return sizes.pop()
 
 
-def _mesh_of_lanes(n: int, devices, name) -> Mesh:
+def _mesh_of_size(n: int, devices, name) -> Mesh:
     if n > len(devices):
         raise ValueError(
             f"xcore.pmap: {n} batch elements need {n} devices, there are {len(devices)}. On the CPU the environment "
@@ -274,10 +274,10 @@ def _parallel(fun, name, in_axes, out_axes, devices, axis_size, args, kwargs):
     values = [to_value(x) for x in leaves]
     found = in_axes_of("pmap", in_axes, args, kwargs)
     at = [_position(a, typeof(v).ndim, "in_axes") for v, a in zip(values, found, strict=True)]
-    mesh = _mesh_of_lanes(_lanes(values, at, axis_size), devices, name)
+    mesh = _mesh_of_size(_mapped_size(values, at, axis_size), devices, name)
     results = []
 
-    def lane(*parts):
+    def shard_fun(*parts):
         args_, kwargs_ = tree.unflatten(structure, map(_without, parts, at))
         outs, out_structure = tree.flatten(fun(*args_, **kwargs_))
         values = [to_value(x) for x in outs]
@@ -291,7 +291,7 @@ def _parallel(fun, name, in_axes, out_axes, devices, axis_size, args, kwargs):
 
     specs = tuple(_spec_at(a, name) for a in at)
     outs = _Mapped(
-        lane, mesh, specs, lambda _: [_spec_at(a, name) for a in results[1]], (name,), False
+        shard_fun, mesh, specs, lambda _: [_spec_at(a, name) for a in results[1]], (name,), False
     )(*values)
     return tree.unflatten(results[0], outs)
 
@@ -343,8 +343,10 @@ def pmap(
             axes = tuple(a for i, a in enumerate(axes) if i not in fixed)
 
         def partial(*rest, **kw):
-            moving = iter(rest)
-            return fun(*[fixed[i] if i in fixed else next(moving) for i in range(len(args))], **kw)
+            remaining = iter(rest)
+            return fun(
+                *[fixed[i] if i in fixed else next(remaining) for i in range(len(args))], **kw
+            )
 
         where = list(devices) if devices is not None else all_devices(backend)
         rest = tuple(a for i, a in enumerate(args) if i not in fixed)
@@ -374,8 +376,8 @@ def _of_local_parts(call, name, in_axes, devices, static):
             make_array_from_process_local_data(s, np.asarray(x)) for s, x in zip(specs, leaves)
         ]
         moved, kwargs = tree.unflatten(structure, whole)
-        moving = iter(moved)
-        full = [args[i] if i in static else next(moving) for i in range(len(args))]
+        remaining = iter(moved)
+        full = [args[i] if i in static else next(remaining) for i in range(len(args))]
         return tree.map(_local_part, call(*full, **kwargs))
 
     return mapped

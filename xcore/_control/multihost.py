@@ -36,10 +36,10 @@ def sync_global_devices(name: str, timeout: float = 300.0) -> None:
     number = next(_numbers)
     if process_count() == 1:
         return
-    distributed.say(f"xcore/sync/{number}/{process_index()}", name.encode())
+    distributed.publish(f"xcore/sync/{number}/{process_index()}", name.encode())
     distributed.barrier(f"xcore/sync/{number}", timeout)
     for other in range(process_count()):
-        there = distributed.hear(f"xcore/sync/{number}/{other}", timeout).decode()
+        there = distributed.receive(f"xcore/sync/{number}/{other}", timeout).decode()
         if there != name:
             raise RuntimeError(
                 f"xcore.multihost.sync_global_devices: this process is at {name!r}, but process {other} is at "
@@ -84,7 +84,7 @@ def _mesh() -> Mesh:
     return Mesh([rows[i] for i in sorted(rows)], ("process", "local"))
 
 
-def _stacked(value: np.ndarray) -> Array:
+def _stack_processes(value: np.ndarray) -> Array:
     """The values of all processes along a new first axis, each on its own devices."""
     sharding = NamedSharding(_mesh(), PartitionSpec("process"))
     return make_array_from_process_local_data(sharding, value[None])
@@ -116,7 +116,7 @@ def process_allgather(in_tree: PyTree, tiled: bool = False) -> PyTree:
         value = np.asarray(x)
         if tiled and not value.ndim:
             raise errors.shape_mismatch("multihost.process_allgather", "need an axis to join", x=x)
-        whole = value[None] if process_count() == 1 else _everywhere(_stacked(value))
+        whole = value[None] if process_count() == 1 else _everywhere(_stack_processes(value))
         return whole.reshape(-1, *value.shape[1:]) if tiled else whole
 
     return tree.map(gather, in_tree)
@@ -143,7 +143,7 @@ def broadcast_one_to_all(in_tree: PyTree, is_source: bool | None = None) -> PyTr
             return value
         # as bytes, of which all but one process give zeros: so the sum has the bits of the source
         raw = np.frombuffer(value.tobytes(), np.uint8)
-        whole = total(_stacked(raw if source else np.zeros_like(raw)))
+        whole = total(_stack_processes(raw if source else np.zeros_like(raw)))
         return np.frombuffer(_everywhere(whole).tobytes(), value.dtype).reshape(value.shape)
 
     return tree.map(send, in_tree)

@@ -161,7 +161,7 @@ def _host(function):
     return call
 
 
-def _without_lanes(op):
+def _one_bar_for_batch(op):
     """A batch rule: one bar for all batch elements, which shows the one that is furthest."""
 
     def batch(size, args, batched, **params):
@@ -193,7 +193,7 @@ def _bar_op(name: str, count: int, function, lower=None) -> Op:
         effects=lambda **params: _EFFECT,
         many=True,
     )
-    op._batch = _without_lanes(op)
+    op._batch = _one_bar_for_batch(op)
     return op
 
 

@@ -46,14 +46,14 @@ def _outputs(e, ins) -> list[frozenset]:
     program = params.get("program")
     if isinstance(program, Program) and len(program.inputs) == len(ins):
         return varying(program, ins)
-    return [_union(ins) | _named(e)] * len(e.outputs)
+    return [_union(ins) | _axes_inside(e)] * len(e.outputs)
 
 
 def _union(sets) -> frozenset:
     return frozenset().union(*sets)
 
 
-def _named(e) -> frozenset:
+def _axes_inside(e) -> frozenset:
     """The axes that programs inside an operation name."""
     effects = e.op.effects(**e.params) if e.op.effects else ()
     return frozenset(x[1] for x in effects if type(x) is tuple and x[0] == "axis")

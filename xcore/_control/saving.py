@@ -35,15 +35,15 @@ def _pieces(x):
         return [([[0, n] for n in value.shape], value)] if process_index() == 0 else []
     if len(x.sharding.devices) == 1:
         x.block_until_ready()
-        return [([[0, n] for n in x.shape], _kept(x))] if process_index() == 0 else []
+        return [([[0, n] for n in x.shape], _host_copy(x))] if process_index() == 0 else []
     return [
-        ([list(s.indices(n)[:2]) for s, n in zip(shard.index, x.shape, strict=True)], _kept(shard.data))
+        ([list(s.indices(n)[:2]) for s, n in zip(shard.index, x.shape, strict=True)], _host_copy(shard.data))
         for shard in x.addressable_shards
         if shard.replica_id == 0
     ]  # fmt: skip
 
 
-def _kept(x: Array) -> np.ndarray:
+def _host_copy(x: Array) -> np.ndarray:
     """The content in host memory, whatever becomes of the array. On the CPU that is no copy."""
     return np.asarray(x)
 
@@ -171,7 +171,7 @@ def restore(
     """
     reader = store.Reader(Path(path).absolute())
     if like is None:
-        read = lambda name: _restored(reader.leaves[name], None, None, cast)  # noqa: E731
+        read = lambda name: _as_leaf(reader.leaves[name], None, None, cast)  # noqa: E731
         return _built(reader.outline, read)
     find = rename if callable(rename) else lambda name: (rename or {}).get(name, name)
     pairs, structure = tree.flatten_with_path(like)
@@ -181,16 +181,16 @@ def restore(
     if strict:
         _check_names(path, names, stored, reader.leaves, prefix)
     out = [
-        _one(reader, name, key, x, target, cast)
+        _read_leaf(reader, name, key, x, target, cast)
         for name, key, (_, x), target in zip(names, stored, pairs, targets, strict=True)
     ]
     return tree.unflatten(structure, out)
 
 
-def _one(reader, name: str, key: str, x, target, cast: bool):
+def _read_leaf(reader, name: str, key: str, x, target, cast: bool):
     leaf = reader.leaves.get(key)
     if leaf is not None:
-        return _restored(leaf, x, target, cast, name)
+        return _as_leaf(leaf, x, target, cast, name)
     if isinstance(x, ShapeDtypeStruct):
         raise CheckpointError(
             f"xcore.checkpoint: {key} is not in the checkpoint, and {name} has no value that could be kept."
@@ -203,20 +203,20 @@ def _check_names(path, names, stored, leaves: dict, prefix: str) -> None:
     extra = [k for k in leaves if k.startswith(prefix) and k not in set(stored)]
     if not missing and not extra:
         return
-    parts = [f"it does not have {_some(missing)}"] * bool(missing)
-    parts += [f"it has {_some(extra)}, which the structure asked for does not"] * bool(extra)
+    parts = [f"it does not have {_some_names(missing)}"] * bool(missing)
+    parts += [f"it has {_some_names(extra)}, which the structure asked for does not"] * bool(extra)
     raise CheckpointError(
         f"xcore.checkpoint: the structure of {path} is another one: {'; '.join(parts)}. Pass strict=False to "
         "keep what is missing and ignore the rest, rename= for leaves of other names, or prefix= for a part."
     )
 
 
-def _some(names: list) -> str:
+def _some_names(names: list) -> str:
     shown = ", ".join(names[:5])
     return shown if len(names) < 6 else f"{shown} and {len(names) - 5} more"
 
 
-def _restored(leaf: store.Leaf, x, target, cast: bool, name: str | None = None):
+def _as_leaf(leaf: store.Leaf, x, target, cast: bool, name: str | None = None):
     """A leaf as an array like ``x``, laid out by ``target``."""
     dtype = leaf.dtype
     if x is not None:

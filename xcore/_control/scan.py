@@ -132,16 +132,16 @@ def _steps(run, *args, **params):
 # Derivatives
 
 
-def _moving_carry(transform, body, const_moves, carry_moves, x_moves):
+def _nonzero_carry(transform, body, const_nonzero, start_nonzero, x_nonzero):
     """Which parts of the carry move, at the start or in some step; and which results do then."""
-    nk = len(carry_moves)
-    moves = list(carry_moves)
+    nk = len(start_nonzero)
+    carry_nonzero = list(start_nonzero)
     while True:
-        out_moves = transform(body, (*const_moves, *moves, *x_moves))
-        wider = [a or b for a, b in zip(moves, out_moves[:nk], strict=True)]
-        if wider == moves:
-            return moves, out_moves
-        moves = wider
+        nonzero_out = transform(body, (*const_nonzero, *carry_nonzero, *x_nonzero))
+        wider = [a or b for a, b in zip(carry_nonzero, nonzero_out[:nk], strict=True)]
+        if wider == carry_nonzero:
+            return carry_nonzero, nonzero_out
+        carry_nonzero = wider
 
 
 def _jvp(primals, tangents, **params):
@@ -149,7 +149,7 @@ def _jvp(primals, tangents, **params):
     consts, carry, xs = s.split(primals)
     ct, kt, xt = s.split(tangents)
     cm, xm = [t is not None for t in ct], [t is not None for t in xt]
-    km, out_moves = _moving_carry(
+    km, nonzero_out = _nonzero_carry(
         lambda p, nz: jvp_program(p, nz)[1], s.body, cm, [t is not None for t in kt], xm
     )
     both, _ = jvp_program(s.body, (*cm, *km, *xm))
@@ -163,7 +163,7 @@ def _jvp(primals, tangents, **params):
         c, cd, k, kd, x, xd = (it.take(n) for n in (nc, n_cd, nk, n_kd, nx, len(x_dots)))
         outs = eval_program(both, [*c, *k, *x, *cd, *kd, *xd])
         n = len(s.body.outputs)
-        dots = fill(outs[n:], out_moves)
+        dots = fill(outs[n:], nonzero_out)
         new_kd = [
             zeros(typeof(v).strong()) if t is None else t
             for t, v in zip(dots[:nk], outs[:nk], strict=True)
@@ -193,7 +193,7 @@ def _jvp(primals, tangents, **params):
     n_y = len(s.body.outputs) - nk
     it = _Taker(outs)
     k, kd, y, yd = it.take(nk), it.take(n_kd), it.take(n_y), it.take(len(outs))
-    return [*k, *y], [*fill(kd, km), *fill(yd, out_moves[nk:])]
+    return [*k, *y], [*fill(kd, km), *fill(yd, nonzero_out[nk:])]
 
 
 class _Taker:
@@ -218,7 +218,7 @@ def _linearize(primals, nonzero, **params):
     s = Scan(**params)
     consts, carry, xs = s.split(primals)
     cm, k0, xm = s.split(nonzero)
-    km, _ = _moving_carry(lambda p, nz: linearize_program(p, nz).moves, s.body, cm, k0, xm)
+    km, _ = _nonzero_carry(lambda p, nz: linearize_program(p, nz).nonzero_out, s.body, cm, k0, xm)
     done = linearize_program(s.body, (*cm, *km, *xm))
     nc, nk = s.counts
     n = len(s.body.outputs)
@@ -250,7 +250,7 @@ def _linearize(primals, nonzero, **params):
                 next(sources["c" if i < nc else "k" if i < nc + nk else "x"]) for i in done.kept
             ]
             found = eval_program(done.linear, [*st_computed, *kept, *cd, *kd, *xd])
-            dots = fill(found, done.moves)
+            dots = fill(found, done.nonzero_out)
             new = [
                 zeros(t.strong()) if d is None else d
                 for d, t in zip(dots[:nk], s.body.out_types[:nk], strict=True)
@@ -268,7 +268,7 @@ def _linearize(primals, nonzero, **params):
         found = s.like(body, (sizes[0] + sizes[1], sizes[2]), linear).bind(
             *flat, *xt, *stacked, *res_xs
         )
-        return [*fill(found[: sizes[2]], km), *fill(found[sizes[2] :], done.moves[nk:])]
+        return [*fill(found[: sizes[2]], km), *fill(found[sizes[2] :], done.nonzero_out[nk:])]
 
     return outs[:n], tangent_fn
 

@@ -93,14 +93,14 @@ def _manual(ctx, mesh, places: dict) -> Manual:
 
 def _jvp(primals, tangents, *, program, mesh, manual, in_specs, out_specs):
     nonzero = [t is not None for t in tangents]
-    q, moves = jvp_program(program, nonzero)
+    q, nonzero_out = jvp_program(program, nonzero)
     outs = bind(
         shard_map_op, *primals, *marked(tangents, nonzero), program=q, mesh=mesh, manual=manual,
         in_specs=(*in_specs, *marked(in_specs, nonzero)),
-        out_specs=(*out_specs, *marked(out_specs, moves)),
+        out_specs=(*out_specs, *marked(out_specs, nonzero_out)),
     )  # fmt: skip
     n = len(program.outputs)
-    return outs[:n], fill(outs[n:], moves)
+    return outs[:n], fill(outs[n:], nonzero_out)
 
 
 class _Split:
@@ -118,12 +118,12 @@ class _Split:
         )  # fmt: skip
         self.linear = trace_closed(
             lambda *xs: eval_program(done.linear, [_first(x) for x in xs[:count]] + list(xs[count:])),
-            [_stacked(t) for t in done.linear.in_types[:count]] + done.linear.in_types[count:],
+            [_stacked_type(t) for t in done.linear.in_types[:count]] + done.linear.in_types[count:],
             program.name,
         )  # fmt: skip
 
 
-def _stacked(t: ArrayType) -> ArrayType:
+def _stacked_type(t: ArrayType) -> ArrayType:
     return t.with_shape((1, *t.shape))
 
 
@@ -149,14 +149,14 @@ def _linearize(primals, nonzero, *, program, mesh, manual, in_specs, out_specs):
     def tangent_fn(*tangents):
         found = bind(
             shard_map_op, *residuals, *marked(tangents, nonzero), program=split.linear, mesh=mesh,
-            manual=manual, in_specs=specs, out_specs=tuple(marked(out_specs, done.moves)),
+            manual=manual, in_specs=specs, out_specs=tuple(marked(out_specs, done.nonzero_out)),
         )  # fmt: skip
-        return fill(found, done.moves)
+        return fill(found, done.nonzero_out)
 
     return outs[: len(program.outputs)], tangent_fn
 
 
-def _transposed(program: Program, linear, mesh, manual, in_specs, out_specs) -> Program:
+def _transposed_program(program: Program, linear, mesh, manual, in_specs, out_specs) -> Program:
     """(residuals, cotangents of results) -> cotangents of the linear arguments, on each device."""
     n = len(linear) - sum(linear)
     q = transpose_program(linear_last(program, linear), n)
@@ -178,7 +178,9 @@ def _share(ct, k: int):
 def _transpose(cotangents, *args, program, mesh, manual, in_specs, out_specs):
     linear = tuple(isinstance(a, Linear) for a in args)
     key = ("shard_map transpose", linear, mesh, manual, in_specs, out_specs)
-    q = program.memo(key, lambda: _transposed(program, linear, mesh, manual, in_specs, out_specs))
+    q = program.memo(
+        key, lambda: _transposed_program(program, linear, mesh, manual, in_specs, out_specs)
+    )
     residuals = [a for a, m in zip(args, linear, strict=True) if not m]
     known = [s for s, m in zip(in_specs, linear, strict=True) if not m]
     types = _type(program=program, mesh=mesh, manual=manual, in_specs=in_specs, out_specs=out_specs)

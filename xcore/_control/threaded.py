@@ -66,10 +66,10 @@ class Threader:
         if not any(map(self.finds, programs_of(e.params))):
             return state, bind(e.op, *ins, **e.params)
         if e.op.threaded is None:
-            return self._beside(e, state, ins)
+            return self._keep_rule(e, state, ins)
         return e.op.threaded(self, state, ins, **e.params)
 
-    def _beside(self, e: Eqn, state, ins):
+    def _keep_rule(self, e: Eqn, state, ins):
         """Operations with derivatives of their own keep them: what they compute comes from themselves,
         the state from running their programs beside them. XLA merges the two."""
         outs = bind(e.op, *ins, **{k: self._param_without(v) for k, v in e.params.items()})

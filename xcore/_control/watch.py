@@ -131,7 +131,7 @@ def _judge(p: Program, arrays, outs, bad) -> None:
         return
     low = _only_low(outs, bad)
     search = functools.partial(_origin, p, arrays, bad, kind, low, place)
-    found = _inherited(arrays, low)
+    found = _pending_of(arrays, low)
     direct = findings.is_direct()
     if not direct or _is_guarded(place):
         found = found or Pending(kind, None, place, search=search, direct=direct)
@@ -152,7 +152,7 @@ def _is_guarded(place) -> bool:
     return borrowed.where is None and bool(place) and findings.is_guarded(place)
 
 
-def _inherited(arrays, low: bool) -> Pending | None:
+def _pending_of(arrays, low: bool) -> Pending | None:
     """What was pending for the arguments, and has come through."""
     for x in arrays:
         p = findings.suspected(x)
@@ -259,7 +259,7 @@ def _search(p: Program, arrays, output: int, kind: str) -> _Birth | None:
             birth = _born(e, ins, env[a], kind)
             if birth is not None:
                 return root(birth) if kind == "nan" else birth
-        for x, v in _concerned(e, ins, env[a], kind):
+        for x, v in _suspects(e, ins, env[a], kind):
             found = back(x, kind) if _where_bad(v, kind).any() else None
             if found is not None:
                 return found
@@ -290,7 +290,7 @@ def _born(e, ins, out, kind: str) -> _Birth | None:
     return _Birth(e, list(map(_concrete, ins)), kind) if new.any() else None
 
 
-def _concerned(e, ins, out, kind: str) -> list:
+def _suspects(e, ins, out, kind: str) -> list:
     """The arguments that what is bad may have come from."""
     pairs = list(zip(e.inputs, map(_concrete, ins), strict=True))
     if e.op.name == "select":

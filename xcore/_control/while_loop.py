@@ -51,36 +51,36 @@ def _steps(run, *args, cond, body, counts, **params):
     return state
 
 
-def _moving_carry(body: Program, const_moves, carry_moves) -> list[bool]:
+def _nonzero_carry(body: Program, const_nonzero, start_nonzero) -> list[bool]:
     """Which parts of the carry get a tangent, at the start or from other parts in some step."""
-    moves = list(carry_moves)
+    carry_nonzero = list(start_nonzero)
     while True:
-        _, out_moves = jvp_program(body, [*const_moves, *moves])
-        wider = [a or b for a, b in zip(moves, out_moves, strict=True)]
-        if wider == moves:
-            return moves
-        moves = wider
+        _, nonzero_out = jvp_program(body, [*const_nonzero, *carry_nonzero])
+        wider = [a or b for a, b in zip(carry_nonzero, nonzero_out, strict=True)]
+        if wider == carry_nonzero:
+            return carry_nonzero
+        carry_nonzero = wider
 
 
 def _jvp(primals, tangents, *, cond, body, counts, checkpoints=0):
     cc, bc, init = _split(primals, counts)
     _, bt, it = _split(tangents, counts)
-    const_moves = [t is not None for t in bt]
-    moves = _moving_carry(body, const_moves, [t is not None for t in it])
-    both, out_moves = jvp_program(body, [*const_moves, *moves])
-    n_bc, n, n_t = len(bc), len(init), sum(moves)
+    const_nonzero = [t is not None for t in bt]
+    carry_nonzero = _nonzero_carry(body, const_nonzero, [t is not None for t in it])
+    both, nonzero_out = jvp_program(body, [*const_nonzero, *carry_nonzero])
+    n_bc, n, n_t = len(bc), len(init), sum(carry_nonzero)
     dots = [t for t in bt if t is not None]
     # carry: primal parts, then the tangents of those that move
-    from_zero = [x for x, m in zip(zeros_for(it, init), moves, strict=True) if m]
+    from_zero = [x for x, m in zip(zeros_for(it, init), carry_nonzero, strict=True) if m]
 
     def step(*args):
         consts, const_dots = args[:n_bc], args[n_bc : n_bc + len(dots)]
         state, state_dots = args[n_bc + len(dots) :][:n], args[n_bc + len(dots) + n :]
         outs = eval_program(both, [*consts, *state, *const_dots, *state_dots])
-        found = fill(outs[n:], out_moves)
+        found = fill(outs[n:], nonzero_out)
         made = [
             zeros(typeof(x)) if t is None else t
-            for t, x, m in zip(found, outs[:n], moves, strict=True)
+            for t, x, m in zip(found, outs[:n], carry_nonzero, strict=True)
             if m
         ]
         return [*outs[:n], *made]
@@ -101,7 +101,7 @@ def _jvp(primals, tangents, *, cond, body, counts, checkpoints=0):
         counts=(len(cc), n_bc + len(dots)), checkpoints=checkpoints,
     )  # fmt: skip
     assert len(outs) == n + n_t
-    return outs[:n], fill(outs[n:], moves)
+    return outs[:n], fill(outs[n:], carry_nonzero)
 
 
 def _linearize(primals, nonzero, *, checkpoints=0, **params):
@@ -139,10 +139,10 @@ def _batch(size, args, batched, *, cond, body, counts, checkpoints=0, axis_name=
         return outs, ib
     new_body, _ = batch_program(masked(body), size, [True, *bb, *ib], ib, axis_name)
     new_cond, _ = batch_program(masked(cond), size, [True, *cb, *ib], [True], axis_name)
-    return _run_lanes(size, cc, bc, init, new_cond, new_body, checkpoints), ib
+    return _run_batch(size, cc, bc, init, new_cond, new_body, checkpoints), ib
 
 
-def _run_lanes(size, cc, bc, init, cond, body, checkpoints):
+def _run_batch(size, cc, bc, init, cond, body, checkpoints):
     """Batch elements stop on their own: loop while any runs, and change only those that do.
 
     The predicates are part of the carry, so they are evaluated once for each step; the programs take
@@ -158,7 +158,7 @@ def _run_lanes(size, cc, bc, init, cond, body, checkpoints):
         consts, state = args[: n_cc + n_bc], args[n_cc + n_bc : -1]
         now = args[-1]
         new = eval_program(body, [now, *consts[n_cc:], *state])
-        kept = [_select_lanes(now, a, b) for a, b in zip(new, state, strict=True)]
+        kept = [_select_elements(now, a, b) for a, b in zip(new, state, strict=True)]
         still = eval_program(cond, [now, *consts[:n_cc], *kept])[0]
         return [*kept, ops.and_(now, still)]
 
@@ -210,7 +210,7 @@ def _threaded(threader, state, args, *, cond, body, counts, **params):
     return threader.split(outs)
 
 
-def _select_lanes(running, new, old):
+def _select_elements(running, new, old):
     t = typeof(old)
     return ops.select(broadcast_in_dim(running, shape=t.shape, dims=(0,)), new, old)
 

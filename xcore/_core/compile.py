@@ -64,13 +64,13 @@ class Bounded(OrderedDict[Any, V]):
                 self.popitem(last=False)
 
 
-class Room:
+class MappingBudget:
     """Of the mappings of a process, two thirds are for programs. On a CPU a small one has ten, a large one hundreds."""
 
     def __init__(self) -> None:
         self.programs = 0  # that may come before it is worth counting
 
-    def take(self) -> None:
+    def reserve(self) -> None:
         """Make room for one more program: half of those in memory go where there is too little."""
         self.programs -= 1
         if self.programs > 0:
@@ -85,7 +85,7 @@ class Room:
 
 return_memory = memory.return_memory
 _executables: Bounded[backend.Executable] = Bounded(CAPACITY)
-_room = Room()
+_budget = MappingBudget()
 # by key, so that threads that want the same program compile it once
 _building: dict[tuple[Any, ...], threading.Lock] = {}
 _guard = threading.Lock()
@@ -141,7 +141,7 @@ def executable(
     with lock:
         found = _executables.lookup(key)
         if found is None:
-            _room.take()
+            _budget.reserve()
             built = (
                 _build_spread(p, place, donors)
                 if isinstance(place, Layout)
@@ -169,7 +169,7 @@ def put(type_: ArrayType, sharding: Sharding, committed: bool = True) -> ArrayTy
     return Placed(type_, sharding, committed)
 
 
-def anew(p: Program, place: Devices | Layout, donors: Donors = ()) -> None:
+def recompile(p: Program, place: Devices | Layout, donors: Donors = ()) -> None:
     """Compile a program that may have been compiled before, and forget the result; for its time."""
     if isinstance(place, Layout):
         options = compile_options(
@@ -203,7 +203,7 @@ def _is_small(p: Program, most: int) -> bool:
 
 def _build(p: Program, devices: Devices, donors: Donors) -> Built:
     options = compile_options(devices, options=compiler_flags(p, devices))
-    loaded = _loaded(p, devices, donors, options)
+    loaded = _load_or_compile(p, devices, donors, options)
     types = [placed(t, devices[0]) for t in p.out_types]
     if not backend.is_here(devices[0]):
         return backend.Prepared(loaded, types, devices, p)
@@ -216,9 +216,9 @@ def _build_spread(p: Program, layout: Layout, donors: Donors) -> Built:
     options = compile_options(
         devices, len(devices), [s is None for s in results], compiler_flags(p, devices)
     )
-    loaded = _loaded(p, devices, donors, options, layout)
+    loaded = _load_or_compile(p, devices, donors, options, layout)
     types = [
-        Placed(t, s or _chosen(layout, proto, t.ndim))
+        Placed(t, s or _compiler_sharding(layout, proto, t.ndim))
         for t, s, proto in zip(p.out_types, results, backend.output_shardings(loaded, len(results)), strict=True)
     ]  # fmt: skip
     if not backend.is_here(devices[0]):
@@ -239,13 +239,13 @@ def _inspect(p: Program, place: Devices | Layout) -> None:
             e.params["callback"](sharding)
 
 
-def _chosen(layout: Layout, proto: OpSharding, ndim: int) -> Sharding:
+def _compiler_sharding(layout: Layout, proto: OpSharding, ndim: int) -> Sharding:
     """What the compiler has chosen for a result."""
     tiles = backend.tiles_of(proto, len(layout.devices), ndim)
     return simplest(tiles, layout.devices, layout.known)
 
 
-def _loaded(
+def _load_or_compile(
     p: Program, devices: Devices, donors: Donors, options: CompileOptions,
     layout: Layout | None = None,
 ) -> LoadedExecutable:  # fmt: skip

@@ -87,24 +87,24 @@ def barrier(name: str, timeout: float = 300.0) -> None:
     """Wait until every process has come here. A name works once."""
     joined = cluster.current()
     if joined is not None:
-        _together(joined.barrier, name, timeout)
+        _wait_for(joined.barrier, name, timeout)
 
 
-def say(key: str, value: bytes) -> None:
+def publish(key: str, value: bytes) -> None:
     """Tell all processes a value. A key can be set once."""
     joined = cluster.current()
     if joined is not None:
         joined.set(key, value)
 
 
-def hear(key: str, timeout: float = 300.0) -> bytes:
+def receive(key: str, timeout: float = 300.0) -> bytes:
     """What a process says under a key; waits for it."""
     joined = cluster.current()
     assert joined is not None, "of a process that has joined no others"
-    return _together(joined.get, key, timeout)
+    return _wait_for(joined.get, key, timeout)
 
 
-def _together(wait: Callable[..., Any], *args: Any) -> Any:
+def _wait_for(wait: Callable[..., Any], *args: Any) -> Any:
     try:
         return wait(*args)
     except cluster.Gone as e:

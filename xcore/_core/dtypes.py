@@ -395,13 +395,13 @@ def _weak_dtype(node: str, pairs: Any, bits: int):
 
 def _join(nodes: Any, strict: bool) -> str | None:
     """The least upper bound: the common upper bound that is below all others."""
-    reach = _reach(strict)
+    reach = _ancestors(strict)
     common: Any = frozenset[str].intersection(*(reach[node] for node in nodes))
     return next((node for node in common if reach[node] == common), None)
 
 
 @cache
-def _reach(strict: bool) -> dict[str, frozenset[str]]:
+def _ancestors(strict: bool) -> dict[str, frozenset[str]]:
     """For each node of the lattice, itself and everything above it."""
     above = _ABOVE_STRICT if strict else _ABOVE
     reach: dict[str, frozenset[str]] = {}

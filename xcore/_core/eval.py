@@ -281,11 +281,11 @@ def _by_host(known: list[Any], arrays: Sequence[Array], given: Sequence[ArrayTyp
     if config.settings().watches or any([type(x._t) is Placed for x in arrays]):
         return None
     if known[1] is None:
-        known[1] = host_call(known[0], given, known[0].outputs[0].type) or _never
+        known[1] = host_call(known[0], given, known[0].outputs[0].type) or _no_host_call
     return known[1](*arrays)
 
 
-def _never(*arrays: Array) -> None:
+def _no_host_call(*arrays: Array) -> None:
     """The call on the host of a program that has none."""
 
 

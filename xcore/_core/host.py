@@ -146,15 +146,15 @@ def moves(make: Callable[..., Any]) -> Step:
 
 
 def chooses(function: Any) -> Step:
-    return Step(_always(function), "moves", None, True)
+    return Step(_for_any_type(function), "moves", None, True)
 
 
 def ufunc(function: Any, kind: str, dtypes: frozenset[Any] = FLOATS | WHOLE) -> Step:
     """An operation that is a ufunc: element by element."""
-    return Step(_always(function), kind, dtypes, True)
+    return Step(_for_any_type(function), kind, dtypes, True)
 
 
-def _always(function: Any) -> Callable[..., Any]:
+def _for_any_type(function: Any) -> Callable[..., Any]:
     def make(types: Any, **params: Any) -> Any:
         return function
 

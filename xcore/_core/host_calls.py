@@ -48,7 +48,7 @@ def found(value: str, array: str) -> list[str]:
 # Windows
 
 
-def _place(starts: Sequence[int], sizes: Sequence[int], shape: Sequence[int]) -> Any:
+def _window_index(starts: Sequence[int], sizes: Sequence[int], shape: Sequence[int]) -> Any:
     """The index of a window of which the axes that ``shape`` lacks have length 1."""
     index, kept = list[Any](), list(shape)
     for a, n in zip(starts, sizes, strict=True):
@@ -67,7 +67,7 @@ def window_call(
     """The function that takes a window of an array, or None."""
     if not fits(t):
         return None
-    take = operator.itemgetter(_place(starts, sizes, shape))
+    take = operator.itemgetter(_window_index(starts, sizes, shape))
     return _function(found("h", "x"), "x", "take(h)", result, {"take": take})
 
 
@@ -84,7 +84,7 @@ def update_call(
     whole = how == "set" or (t.dtype in WHOLE and t.dtype != bool)
     if not fits(t) or how not in _CHANGES or not whole:
         return None
-    names: dict[str, Any] = {"place": _place(starts, sizes, shape)}
+    names: dict[str, Any] = {"place": _window_index(starts, sizes, shape)}
     if isinstance(value, (ArrayType, Placed)):
         if not fits(value):
             return None
@@ -192,7 +192,7 @@ def host_call(p: Program, given: Sequence[Any], result: Any) -> Callable[..., An
     for e, step in zip(p.eqns, steps, strict=True):
         if not step or not _write(w, e, step, wants):
             return None
-    call = _made(w, p.outputs[0], len(given), result)
+    call = _compiled(w, p.outputs[0], len(given), result)
     return call if call is not None and _has_type(call, given, result) else None
 
 
@@ -242,7 +242,7 @@ def _write(w: _Writer, e: Eqn, step: Step, wants: int) -> bool:
     out = e.outputs[0]
     if e.op.name == "broadcast_in_dim" and e.inputs[0].type.shape == ():
         w.spread.add(out)
-        return _renamed(w, e.inputs[0], out, wants)
+        return _alias(w, e.inputs[0], out, wants)
     function = step.make([a.type for a in e.inputs], **e.params)
     if function is None:
         return False
@@ -292,7 +292,7 @@ def _has_no_zero(w: _Writer, divisor: Any) -> bool:
     return True
 
 
-def _renamed(w: _Writer, old: Any, new: Any, wants: int) -> bool:
+def _alias(w: _Writer, old: Any, new: Any, wants: int) -> bool:
     if old in w.alone:
         w.alone[new] = w.alone[old]
     else:
@@ -306,7 +306,7 @@ def _renamed(w: _Writer, old: Any, new: Any, wants: int) -> bool:
     return True
 
 
-def _made(w: _Writer, out: Any, count: int, result: Any) -> Callable[..., Any] | None:
+def _compiled(w: _Writer, out: Any, count: int, result: Any) -> Callable[..., Any] | None:
     if out not in w.place or out in w.spread or out in w.alone:
         return None
     return _function(

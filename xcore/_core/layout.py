@@ -80,7 +80,7 @@ class Layout:
         """The axes of this layout's mesh that are the named axes of another."""
         if mesh is self.mesh:
             return tuple(names)
-        return _renamed(self.mesh, mesh, tuple(names))
+        return _rename_axes(self.mesh, mesh, tuple(names))
 
 
 class Manual:
@@ -93,7 +93,7 @@ class Manual:
 
 
 @functools.lru_cache(maxsize=1024)
-def _renamed(here: Mesh, there: Mesh, names: tuple[Name, ...]) -> tuple[Name, ...]:
+def _rename_axes(here: Mesh, there: Mesh, names: tuple[Name, ...]) -> tuple[Name, ...]:
     found = axes_on(here, NamedSharding(there, PartitionSpec(names)).tiles(1))
     if found is None:
         raise ValueError(
@@ -195,10 +195,12 @@ def declared(p: Program, order: Order) -> list[Sharding | None]:
 
     ``order``: the devices on which exported programs are called in it, see `spans`.
     """
-    said = {
-        v: s for e in p.eqns for v, s in zip(e.outputs, _said(e, "outputs", order), strict=True)
+    declared_outputs = {
+        v: s
+        for e in p.eqns
+        for v, s in zip(e.outputs, _equation_shardings(e, "outputs", order), strict=True)
     }
-    return [None if type(a) is Literal else said.get(a) for a in p.outputs]
+    return [None if type(a) is Literal else declared_outputs.get(a) for a in p.outputs]
 
 
 def wanted(p: Program, order: Order) -> list[Sharding | None]:
@@ -209,13 +211,13 @@ def wanted(p: Program, order: Order) -> list[Sharding | None]:
 def _wanted(p: Program, order: Order) -> list[Sharding | None]:
     found: dict[Var, Sharding] = {}
     for e in p.eqns:
-        for a, s in zip(e.inputs, _said(e, "inputs", order), strict=True):
+        for a, s in zip(e.inputs, _equation_shardings(e, "inputs", order), strict=True):
             if s is not None and type(a) is not Literal:
                 found.setdefault(a, s)
     return [found.get(v) for v in p.inputs]
 
 
-def _said(e: Eqn, side: str, order: Order) -> list[Sharding | None]:
+def _equation_shardings(e: Eqn, side: str, order: Order) -> list[Sharding | None]:
     """What an equation says of the shardings of its inputs or outputs; None where it says nothing."""
     if e.op.name == "sharding_constraint" and _is_whole(e.params["sharding"]):
         return [e.params["sharding"]]

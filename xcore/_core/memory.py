@@ -23,7 +23,9 @@ def live_arrays(platform: str | None = None) -> list[Array]:
     True
     """
     found = [b for b in backend.client(platform).live_arrays() if not b.is_deleted()]
-    buffers = [Array(b, _placed(b)) for b in found if b.aval is not None and backend.has_place(b)]
+    buffers = [
+        Array(b, _type_of_buffer(b)) for b in found if b.aval is not None and backend.has_place(b)
+    ]
     return buffers + (_on_host() if platform is None or backend.named(platform) == "cpu" else [])
 
 
@@ -32,7 +34,7 @@ def _on_host() -> list[Array]:
     return [x for x in gc.get_objects() if type(x) is Array and x._b is None]
 
 
-def _placed(buffer: Any):
+def _type_of_buffer(buffer: Any):
     type_ = ArrayType(buffer.aval.shape, buffer.aval.dtype)
     devices, tiles = backend.place_of(buffer)
     if len(devices) == 1:
@@ -55,9 +57,9 @@ def memory_stats(device: Any = None) -> dict[Any, Any]:
     True
     """
     device = backend.default_device() if device is None else device
-    said = device.memory_stats()
-    if said is not None:
-        return dict(said)
+    stats = device.memory_stats()
+    if stats is not None:
+        return dict(stats)
     sizes = [_bytes_on(device, a) for a in live_arrays(device.client.platform)]
     sizes = [n for n in sizes if n]
     return {"bytes_in_use": sum(sizes), "num_arrays": len(sizes)}

@@ -148,7 +148,7 @@ class _Axes:
             n for n, t in zip(self.axis_names, self.axis_types, strict=True) if t is wanted
         )
 
-    def _types_shown(self) -> str:
+    def _types_repr(self) -> str:
         """What the repr says of types, nothing where all are what they are by default."""
         if not self.explicit_axes:
             return ""
@@ -254,7 +254,7 @@ class Mesh(_Axes):
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{n!r}: {s}" for n, s in self.shape.items())
-        return f"Mesh({sizes}{self._types_shown()})"
+        return f"Mesh({sizes}{self._types_repr()})"
 
     def __hash__(self) -> int:
         return id(self) >> 4
@@ -343,7 +343,7 @@ class AbstractMesh(_Axes):
 
     def __repr__(self) -> str:
         sizes = ", ".join(f"{n!r}: {s}" for n, s in self.shape.items())
-        return f"AbstractMesh({sizes}{self._types_shown()})"
+        return f"AbstractMesh({sizes}{self._types_repr()})"
 
     def canonical(self) -> str:
         return repr(self)

@@ -87,7 +87,7 @@ def reshard(a: Array, sharding: Sharding, committed: bool = True) -> Array:
         return Array(a._living(), target)
     shape_of_tile(sharding, a.shape)
     if here is not None and here.devices == sharding.devices and not _through_host(here):
-        return Array(_rearranged(a, sharding), target)
+        return Array(_in_layout(a, sharding), target)
     if len(sharding.devices) == 1:
         return from_host(np.asarray(a), put(a.type, sharding, committed))
     return from_host(np.asarray(a), target)
@@ -98,7 +98,7 @@ def _through_host(here: Sharding) -> bool:
     return here.is_fully_addressable and here.devices[0].platform == "cpu"
 
 
-def _rearranged(a: Array, sharding: Sharding) -> Buffer:
+def _in_layout(a: Array, sharding: Sharding) -> Buffer:
     """The buffer of the array in another layout on the same devices, by a program that only moves."""
     x, y = Var(a.type), Var(a.type)
     op = registry["sharding_constraint"]

@@ -437,7 +437,7 @@ def axes_on(mesh: Mesh, tiles: np.ndarray) -> list[tuple[Name, ...]] | None:
     for axis in range(tiles.ndim - 1):
         along = np.moveaxis(steps, axis, 0).reshape(tiles.shape[axis], -1)[:, 0]
         parts = _strides(along)
-        names = None if parts is None else _named(parts, free)
+        names = None if parts is None else _axes_with_strides(parts, free)
         if names is None:
             return None
         found.append(names)
@@ -445,7 +445,7 @@ def axes_on(mesh: Mesh, tiles: np.ndarray) -> list[tuple[Name, ...]] | None:
     return found if np.array_equal(np.sort(again, -1), np.sort(tiles, -1)) else None
 
 
-def _named(
+def _axes_with_strides(
     parts: list[tuple[int, int]], free: dict[tuple[int, int], Name]
 ) -> tuple[Name, ...] | None:
     """The mesh axes that step like this, outermost first. Axes one inside the other count as one."""

@@ -179,7 +179,7 @@ def _from_local(
     parts: list[np.ndarray] = []
     devices: list[Device] = []
     for device, index in local_indices(sharding, shape):
-        part = local[tuple(map(_shifted, index, starts, size))]
+        part = local[tuple(map(_local_starts, index, starts, size))]
         parts.append(_checked_part(who, part, device, size, None)[...])
         devices.append(device)
     return _from_parts(parts, local.dtype, shape, sharding, devices)
@@ -193,7 +193,7 @@ def _blocks(sharding: Sharding, ndim: int, axis: int) -> tuple[list[int], int]:
     return np.flatnonzero(held).tolist(), tiles.shape[axis]
 
 
-def _shifted(index: slice, starts: dict[int, int] | None, size: int) -> slice:
+def _local_starts(index: slice, starts: dict[int, int] | None, size: int) -> slice:
     """Where a part of the whole array begins in the local data."""
     if starts is None:
         return index

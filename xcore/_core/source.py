@@ -191,7 +191,7 @@ def describe_where(where: Where, column: bool = False) -> str:
     return f"at {at} in {place[2]}" + (f": {text}" if text else "")
 
 
-def _filtered(tb: types.TracebackType | None) -> types.TracebackType | None:
+def _without_our_frames(tb: types.TracebackType | None) -> types.TracebackType | None:
     """A traceback without xcore's own frames."""
     kept: list[types.TracebackType] = []
     while tb is not None:
@@ -207,7 +207,7 @@ def _filtered(tb: types.TracebackType | None) -> types.TracebackType | None:
 def hide_frames(e: BaseException) -> None:
     """Cut xcore's frames out of an exception's traceback. A bare ``raise`` behind it adds none."""
     if config.settings().traceback_filtering != "off":
-        e.__traceback__ = _filtered(e.__traceback__)
+        e.__traceback__ = _without_our_frames(e.__traceback__)
 
 
 def boundary(

@@ -163,7 +163,7 @@ def state(treedef: tree.PyTreeDef, who: str) -> Plain:
     if kind is type(None):
         return None
     try:
-        name, written = _written(kind, aux)
+        name, written = _aux_data(kind, aux)
     except TypeError as error:
         register = "register_namedtuple" if hasattr(kind, "_fields") else "register_pytree_node"
         raise errors.ExportError(
@@ -173,7 +173,7 @@ def state(treedef: tree.PyTreeDef, who: str) -> Plain:
     return [name, written, [state(child, who) for child in treedef.children()]]
 
 
-def _written(kind: type, aux: Data) -> tuple[str, Plain]:
+def _aux_data(kind: type, aux: Data) -> tuple[str, Plain]:
     if kind in _NAMES:
         return _NAMES[kind], None if aux is None else plain(list(aux))
     if kind is defaultdict:

@@ -40,16 +40,16 @@ def in_better_form(ctx, x, y, contract, how: str):
     )
     count = len(mine)
     leading = tuple(range(count))
-    turned = other == tuple(range(len(y_shape) - count, len(y_shape)))
-    if mine != leading or count == len(x_shape) or not (turned or other == leading):
+    y_transposed = other == tuple(range(len(y_shape) - count, len(y_shape)))
+    if mine != leading or count == len(x_shape) or not (y_transposed or other == leading):
         return NotImplemented
-    turned = turned and count < len(y_shape)
+    y_transposed = y_transposed and count < len(y_shape)
     k = math.prod(x_shape[:count])
     m, n = math.prod(x_shape[count:]), math.prod(y_shape) // max(k, 1)
-    form = _better_form(m, k, n, turned, ctx.in_types[0].dtype)
+    form = _better_form(m, k, n, y_transposed, ctx.in_types[0].dtype)
     if form is None:
         return NotImplemented
-    return _in_form(ctx, x, y, form, m, k, n, turned, how)
+    return _in_form(ctx, x, y, form, m, k, n, y_transposed, how)
 
 
 def _as_stored(ctx, x, shape, axes):
@@ -61,20 +61,20 @@ def _as_stored(ctx, x, shape, axes):
     return (x, shape, axes) if source is None else (source, shape[::-1], (1 - axes[0],))
 
 
-def _better_form(m: int, k: int, n: int, turned: bool, dtype):
+def _better_form(m: int, k: int, n: int, y_transposed: bool, dtype):
     """Which of "left", "right", "result" to store transposed; None if the product stays as it is."""
     if dtype not in (dtypes.float32, dtypes.float64) or min(m, n) == 1 or m * k * n < 1 << 20:
         return None
-    costs = {"result": m * n} if turned else {"right": (k + m) * n}
+    costs = {"result": m * n} if y_transposed else {"right": (k + m) * n}
     if dtype == dtypes.float64:
         costs["left"] = m * k
-    elif n > 32 and (not turned or m * n > 1 << 18):
+    elif n > 32 and (not y_transposed or m * n > 1 << 18):
         return None
     form = min(costs, key=costs.get)
     return form if m * k * n >= 64 * costs[form] else None
 
 
-def _in_form(ctx, x, y, form: str, m: int, k: int, n: int, turned: bool, how: str):
+def _in_form(ctx, x, y, form: str, m: int, k: int, n: int, y_transposed: bool, how: str):
     dtype = ctx.in_types[0].dtype
     matrix = lambda a, *shape: ctx.reshape(a, ctx.tensor(shape, dtype))  # noqa: E731
 
@@ -86,11 +86,11 @@ def _in_form(ctx, x, y, form: str, m: int, k: int, n: int, turned: bool, how: st
         kind = ctx.tensor((rows, columns), dtype)
         return ctx.dot_general(a, b, kind, ((1,), (last,)), ((), ()), how)
 
-    x, y = matrix(x, k, m), matrix(y, *((n, k) if turned else (k, n)))
+    x, y = matrix(x, k, m), matrix(y, *((n, k) if y_transposed else (k, n)))
     if form == "left":
-        made = product(stored_transposed(x, k, m), y, m, n, 1 if turned else 0)
+        made = product(stored_transposed(x, k, m), y, m, n, 1 if y_transposed else 0)
     else:
-        first = y if turned else stored_transposed(y, k, n)
+        first = y if y_transposed else stored_transposed(y, k, n)
         made = ctx.fence(product(first, x, n, m, 0))
         made = ctx.transpose(made, ctx.tensor((m, n), dtype), (1, 0))
     return ctx.reshape(made, ctx.out())

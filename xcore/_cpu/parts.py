@@ -70,7 +70,7 @@ class PartsCall:
 
 
 @form("parts")
-def _stored(rows: str, operands: str, blob: bytes) -> PartsCall:
+def _load(rows: str, operands: str, blob: bytes) -> PartsCall:
     devices = (backend.worker(),)
     loaded = backend.deserialize(blob, devices, compile_options(devices))
     return PartsCall(loaded, int(rows), int(operands))

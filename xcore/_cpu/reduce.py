@@ -41,16 +41,16 @@ def extremum_with_nans(ctx, hlo: str, x, init, axes):
         return _extremum_by_comparison(ctx, hlo, x, init, axes)
     if sorted(axes) == list(range(t.ndim - len(axes), t.ndim)):
         if large and ctx.out_types[0].size < _MANY_RESULTS:
-            x, t = _folded(ctx, hlo, x, t, axes)
+            x, t = _along_longest(ctx, hlo, x, t, axes)
         return _extremum_with_flag(ctx, hlo, x, t, init, axes)
     if not large:
         return _extremum_by_library(ctx, hlo, x, init, axes)
     while _elements_each(t, axes) > _FEW:
-        x, t = _folded(ctx, hlo, x, t, axes)
+        x, t = _along_longest(ctx, hlo, x, t, axes)
     return _extremum_by_comparison(ctx, hlo, x, init, axes)
 
 
-def _folded(ctx, hlo: str, x, t: ArrayType, axes):
+def _along_longest(ctx, hlo: str, x, t: ArrayType, axes):
     """The extremum of slices along the longest axis, and its type. They may overlap: it is the same."""
     axis = max(axes, key=lambda i: t.shape[i])
     n = t.shape[axis]

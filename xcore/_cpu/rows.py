@@ -50,13 +50,13 @@ def on_rows(ctx, kernel_name: str, operands, axis: int, results, *settings) -> l
     ``operands`` and ``results`` are pairs (value, type) and types, whose shapes agree but for the
     length of that axis.
     """
-    rows = [turned(ctx, *_converted(ctx, x, t, carrier(t.dtype)), axis)[0] for x, t in operands]
+    rows = [axis_last(ctx, *_converted(ctx, x, t, carrier(t.dtype)), axis)[0] for x, t in operands]
     wanted = [ArrayType(t.shape, carrier(t.dtype)) for t in results]
-    turned_types = [_turned_type(t, _to_back(t.ndim, axis)) for t in wanted]
+    row_types = [_permuted_type(t, _to_back(t.ndim, axis)) for t in wanted]
     outs = ctx.host_kernel(
-        kernel_call(kernel_name, *settings), rows, list(map(ctx.type, turned_types))
+        kernel_call(kernel_name, *settings), rows, list(map(ctx.type, row_types))
     )
-    back = [turned_back(ctx, y, t, axis) for y, t in zip(outs, turned_types, strict=True)]
+    back = [axis_back(ctx, y, t, axis) for y, t in zip(outs, row_types, strict=True)]
     return [
         _converted(ctx, y, w, t.dtype)[0] for y, w, t in zip(back, wanted, results, strict=True)
     ]
@@ -72,23 +72,23 @@ def _to_back(ndim: int, axis: int) -> list:
     return [i for i in range(ndim) if i != axis] + [axis]
 
 
-def _turned_type(t: ArrayType, perm) -> ArrayType:
+def _permuted_type(t: ArrayType, perm) -> ArrayType:
     return ArrayType(tuple(t.shape[i] for i in perm), t.dtype)
 
 
-def turned(ctx, x, t: ArrayType, axis: int):
+def axis_last(ctx, x, t: ArrayType, axis: int):
     """A value with an axis moved to the back, and its type."""
     perm = _to_back(t.ndim, axis)
-    to = _turned_type(t, perm)
+    to = _permuted_type(t, perm)
     return (x if axis == t.ndim - 1 else ctx.transpose(x, ctx.type(to), perm)), to
 
 
-def turned_back(ctx, x, t: ArrayType, axis: int):
+def axis_back(ctx, x, t: ArrayType, axis: int):
     """A value of type ``t`` with its last axis moved to where it was."""
     if axis == t.ndim - 1:
         return x
     perm = [*range(axis), t.ndim - 1, *range(axis, t.ndim - 1)]
-    return ctx.transpose(x, ctx.type(_turned_type(t, perm)), perm)
+    return ctx.transpose(x, ctx.type(_permuted_type(t, perm)), perm)
 
 
 # Sorting
@@ -113,18 +113,18 @@ def stable_order(keys):
     order = None
     for key in reversed(keys):
         key = key if order is None else np.take_along_axis(key, order, -1)
-        more = _order_of_one(key)
+        more = _order_by_key(key)
         order = more if order is None else np.take_along_axis(order, more, -1)
     return order
 
 
-def _order_of_one(key):
+def _order_by_key(key):
     if key.dtype.kind == "c":
         return np.argsort(key, -1, kind="stable")
     bits = _ordered_bits(key)
     if bits.dtype.itemsize <= 4 and key.shape[-1] < 2**32:
         return _low_halves(_with_positions(bits))
-    return _repaired(bits, np.argsort(bits, -1))
+    return _ties_in_order(bits, np.argsort(bits, -1))
 
 
 def _with_positions(bits):
@@ -142,7 +142,7 @@ def _low_halves(words):
     return words.view(np.int64)
 
 
-def _repaired(bits, order):
+def _ties_in_order(bits, order):
     """A sorting order with the positions of equal keys put in order."""
     ranked = np.take_along_axis(bits, order, -1)
     new = ranked[..., 1:] != ranked[..., :-1]

@@ -29,7 +29,7 @@ def _take_along(ctx, x, order, t: ArrayType, axis: int):
 SORT = Alternative(lambda ctx, *xs, **_: is_worth_it(ctx, xs[0]), _sort)
 
 
-def _some_are_sorted(ctx, x, *, k) -> bool:
+def _partial_sort(ctx, x, *, k) -> bool:
     """XLA's code is good at few elements of float32; of other dtypes it sorts everything."""
     return is_worth_it(ctx, x) and not (k < 32 and x.dtype == dtypes.float32)
 
@@ -39,4 +39,4 @@ def _top_k(ctx, x, *, k):
     return on_rows(ctx, "top_k_rows", [(x, t)], t.ndim - 1, ctx.out_types, k)
 
 
-TOP_K = Alternative(_some_are_sorted, _top_k)
+TOP_K = Alternative(_partial_sort, _top_k)

@@ -77,7 +77,7 @@ def sums(values):
     return zero_if_small(add(in_columns(values, square), in_rows(values, square)), values)
 
 
-def over(x, y):
+def divide_or_zero(x, y):
     """x / y, and 0 where y is 0."""
     y = in_dtype_of(y, typeof(x))
     zero = eq(y, zeros(typeof(y)))
@@ -102,7 +102,7 @@ def _coupled_values(p, y, change, *, pairs, free):
     limit = mul(size, full_like_type(typeof(size), bound))
     limit = broadcast_in_dim(limit, shape=t.shape, dims=tuple(range(t.ndim - 2)))
     unknown = select(eq(y, zeros(typeof(y))), gt(tested, limit), zeros(t.with_dtype(np.bool_)))
-    return [select(unknown, full_like_type(t, math.nan), over(p, y)), change]
+    return [select(unknown, full_like_type(t, math.nan), divide_or_zero(p, y)), change]
 
 
 def _coupled_lower(ctx, *values, **params):
@@ -112,7 +112,7 @@ def _coupled_lower(ctx, *values, **params):
     return ctx.program(trace_closed(lambda *xs: _coupled_values(*xs, **params), types), values)
 
 
-def _made(tangent, primal):
+def _or_zeros(tangent, primal):
     return zeros(typeof(primal).strong()) if tangent is None else tangent
 
 
@@ -120,9 +120,9 @@ def _coupled_jvp(primals, tangents, **params):
     p, y, change = primals
     p_dot, y_dot, change_dot = tangents
     outs = coupled(p, y, change, **params)
-    found = coupled(_made(p_dot, p), y, _made(change_dot, change), **params)
+    found = coupled(_or_zeros(p_dot, p), y, _or_zeros(change_dot, change), **params)
     if y_dot is not None:
-        slope = in_dtype_of(over(y_dot, y), typeof(p))
+        slope = in_dtype_of(divide_or_zero(y_dot, y), typeof(p))
         found = [sub(found[0], mul(outs[0], slope)), found[1]]
     return outs, found
 
@@ -193,7 +193,7 @@ def _size(x):
     return reduce_sum(abs(x), axes=(n - 2, n - 1))
 
 
-def _shifted(values, inner, number, size):
+def _separated(values, inner, number, size):
     """``inner`` within the groups of equal values, which more than twice its size times their number
     keeps apart and in order."""
     t, square = typeof(inner), square_of(values)
@@ -206,36 +206,36 @@ def _hermitian(p):
     return mul(full_like_type(typeof(p), 0.5), add(p, adjoint(p)))
 
 
-def _turned_eigenvectors(values, p, v):
-    inner = _shifted(values, _hermitian(p), _others(values, lt), _size(p))
-    _, turn = registry["eigh"](inner, vectors=True)
-    return [matmul(v, select(_within(values), turn, zeros(typeof(turn))))]
+def _rotated_eigenvectors(values, p, v):
+    inner = _separated(values, _hermitian(p), _others(values, lt), _size(p))
+    _, rotation = registry["eigh"](inner, vectors=True)
+    return [matmul(v, select(_within(values), rotation, zeros(typeof(rotation))))]
 
 
-def _turned_singular_vectors(values, p, *others):
-    # Groups of positive values turn on both sides alike, by the Hermitian part of p. Where values
-    # vanish both sides turn on their own, and u within all that is orthogonal to the rest.
+def _rotated_singular_vectors(values, p, *others):
+    # Groups of positive values rotate on both sides alike, by the Hermitian part of p. Where values
+    # vanish both sides rotate on their own, and u within all that is orthogonal to the rest.
     *outside, u, v = others
     zero = _vanish(values)
     one = full_like_type(typeof(values), 1)
     number = add(_others(values, gt), select(zero, zeros(typeof(values)), one))
     both_zero = in_rows(zero, typeof(p).with_dtype(np.dtype(bool)))
     size = functools.reduce(add, map(_size, (p, *outside)))
-    inner = _shifted(values, select(both_zero, p, _hermitian(p)), number, size)
+    inner = _separated(values, select(both_zero, p, _hermitian(p)), number, size)
     changes = matmul(u, inner)
     for x in outside:
         only = in_columns(zero, typeof(x).with_dtype(np.dtype(bool)))
         changes = add(changes, select(only, x, zeros(typeof(x))))
     _, u, wh = registry["svd"](changes, full=False, vectors=True)
-    turn = adjoint(wh)
-    return [u, matmul(v, select(_within(values), turn, zeros(typeof(turn))))]
+    rotation = adjoint(wh)
+    return [u, matmul(v, select(_within(values), rotation, zeros(typeof(rotation))))]
 
 
-_TURNED = {1: _turned_eigenvectors, 2: _turned_singular_vectors}
+_ROTATED = {1: _rotated_eigenvectors, 2: _rotated_singular_vectors}
 
 
-def _asks_for_turns(values, outside: bool):
-    """For each matrix, whether a direction may turn its vectors."""
+def _needs_rotation(values, outside: bool):
+    """For each matrix, whether a direction may rotate its vectors."""
     n = typeof(values).ndim
     found = reduce_or(_coincide(values), axes=(n - 1, n))
     return or_(found, reduce_or(_vanish(values), axes=(n - 1,))) if outside else found
@@ -246,16 +246,16 @@ def _aligned_lower(ctx, values, p, *others, outside):
     bases = list(others[outside:])
     if types[0].size == 0:
         return bases
-    turned = trace_closed(_TURNED[len(bases)], types)
+    rotated = trace_closed(_ROTATED[len(bases)], types)
 
     def index(values):
-        found = _asks_for_turns(values, outside)
+        found = _needs_rotation(values, outside)
         found = reduce_or(found, axes=tuple(range(typeof(found).ndim)))
         return [convert(found, dtype=np.dtype(np.int32))]
 
     (which,) = ctx.program(trace_closed(index, types[:1]), [values])
-    turn = lambda: ctx.program(turned, [values, p, *others])  # noqa: E731
-    return ctx.case(which, ctx.outs(), [lambda: bases, turn])
+    rotation = lambda: ctx.program(rotated, [values, p, *others])  # noqa: E731
+    return ctx.case(which, ctx.outs(), [lambda: bases, rotation])
 
 
 def _aligned_linearize(primals, nonzero, *, outside):
@@ -263,13 +263,13 @@ def _aligned_linearize(primals, nonzero, *, outside):
     outs = aligned(*primals, outside=outside)
     if not any([nonzero[0], *nonzero[2 + outside :]]):
         return outs, lambda *_: [None] * len(bases)  # the basis belongs to the point, not to p
-    found = _asks_for_turns(values, outside)
+    found = _needs_rotation(values, outside)
     one = full_like_type(typeof(found).with_dtype(typeof(values).dtype), 1)
     factor = select(found, full_like_type(typeof(one), math.nan), one)
 
     def change(*tangents):
-        moved = [_made(x, b) for x, b in zip(tangents[2 + outside :], bases, strict=True)]
-        return [_times_each(x, factor) for x in moved]
+        changes = [_or_zeros(x, b) for x, b in zip(tangents[2 + outside :], bases, strict=True)]
+        return [_times_each(x, factor) for x in changes]
 
     return outs, change
 
@@ -288,10 +288,10 @@ def _aligned_jvp(primals, tangents, *, outside):
 
 
 # aligned(values, p, *bases): eigenvectors, or left and right singular vectors, as they are; where
-# values repeat, turned so that the change p of the matrix, in these bases, does not couple those of
+# values repeat, rotated so that the change p of the matrix, in these bases, does not couple those of
 # equal values. ``outside``: the part of p that is orthogonal to the left vectors comes before the
 # bases. Where p is not known, as when a derivative is transposed, they stay as they are; second
-# derivatives of turned ones are NaN.
+# derivatives of rotated ones are NaN.
 aligned = Op("aligned", type=_aligned_type, lower=_aligned_lower, jvp=_aligned_jvp,
              linearize=_aligned_linearize, many=True)  # fmt: skip
 aligned._batch = batch_in_front(aligned)

@@ -28,7 +28,7 @@ def _same_type(x, **params):
     return [x]
 
 
-def _on_lanes(rule):
+def _for_groups_too(rule):
     """A rule for all members of one vmap, for groups of them, and for members along several axes."""
 
     def over_axis(size, axis, args, batched, params):
@@ -36,15 +36,15 @@ def _on_lanes(rule):
         groups, sizes = params.pop("groups", None), params.pop("sizes", (size,))
         if len(sizes) == 1 and not groups:
             return rule(size, axis, args, batched, params)
-        own, names = _Own(axis, params["axis_name"], sizes), params.pop("axis_name")
-        x = own.gathered(x if b else broadcast(x, size))
+        outer, names = _SeveralAxes(axis, params["axis_name"], sizes), params.pop("axis_name")
+        x = outer.gathered(x if b else broadcast(x, size))
         params["axis_name"] = (axis,)
         count = math.prod(sizes)
         if groups:
             out, varies = _by_groups(rule, x, groups, count, axis, params), True
         else:
             (out,), (varies,) = rule(count, axis, [x], [True], params)
-        return [own.kept(out) if varies and len(names) > 1 else out], [varies]
+        return [outer.kept(out) if varies and len(names) > 1 else out], [varies]
 
     return over_axis
 
@@ -52,14 +52,14 @@ def _on_lanes(rule):
 def _by_groups(rule, x, groups, count: int, axis, params):
     rows: list = [None] * count
     for group in groups:
-        mine = concatenate(*[_lane(x, i) for i in group], axis=0)
+        mine = concatenate(*[_member(x, i) for i in group], axis=0)
         (out,), (varies,) = rule(len(group), axis, [mine], [True], params)
         for k, i in enumerate(group):
-            rows[i] = _lane(out, k) if varies else broadcast(out, 1)
+            rows[i] = _member(out, k) if varies else broadcast(out, 1)
     return concatenate(*rows, axis=0)
 
 
-class _Own:
+class _SeveralAxes:
     """Members along several axes, of which one is a vmap's: all of them as rows, and back to its own.
 
     Members are counted in the order of the names. What lies along the other axes is gathered; where they
@@ -72,8 +72,8 @@ class _Own:
 
     def gathered(self, x):
         shape = typeof(x).shape[1:]
-        for name, lanes in reversed(self.others):
-            x = all_gather(x, axis_name=(name,), lanes=lanes, axis=0, tiled=False)
+        for name, axis_size in reversed(self.others):
+            x = all_gather(x, axis_name=(name,), axis_size=axis_size, axis=0, tiled=False)
         x = move_axis(x, len(self.others), self.place)
         return reshape(x, shape=(math.prod(self.sizes), *shape))
 
@@ -113,25 +113,27 @@ def _lower_index(ctx, *, axis_name):
     return ctx.place_on(axis_name[0])
 
 
-def _lower_gather(ctx, x, *, axis_name, lanes, axis, tiled, groups=None, sizes=()):
+def _lower_gather(ctx, x, *, axis_name, axis_size, axis, tiled, groups=None, sizes=()):
     if not tiled:
         t = ctx.in_types[0]
         x = ctx.reshape(x, ctx.tensor((*t.shape[:axis], 1, *t.shape[axis:]), t.dtype))
-    return x if lanes == 1 else ctx.all_gather(x, ctx.out(), axis, _rows(ctx, axis_name, groups))
+    return (
+        x if axis_size == 1 else ctx.all_gather(x, ctx.out(), axis, _rows(ctx, axis_name, groups))
+    )
 
 
-def _lower_scatter(ctx, x, *, axis_name, lanes, axis, tiled, groups=None, sizes=()):
-    if lanes > 1:
+def _lower_scatter(ctx, x, *, axis_name, axis_size, axis, tiled, groups=None, sizes=()):
+    if axis_size > 1:
         shape = list(ctx.in_types[0].shape)
-        shape[axis] //= lanes
+        shape[axis] //= axis_size
         part = ctx.tensor(shape, ctx.in_types[0].dtype)
         x = ctx.reduce_scatter(x, part, axis, _rows(ctx, axis_name, groups))
     return x if tiled else ctx.reshape(x, ctx.out())
 
 
-def _lower_to_all(ctx, x, *, axis_name, lanes, split, concat, groups=None, sizes=()):
+def _lower_to_all(ctx, x, *, axis_name, axis_size, split, concat, groups=None, sizes=()):
     groups = _rows(ctx, axis_name, groups)
-    return x if lanes == 1 else ctx.all_to_all(x, ctx.out(), split, concat, groups)
+    return x if axis_size == 1 else ctx.all_to_all(x, ctx.out(), split, concat, groups)
 
 
 def _lower_permute(ctx, x, *, axis_name, perm, sizes=()):
@@ -151,7 +153,7 @@ def _reduction(name, combine, reduce, of_constant, jvp, transpose=None):
         (x,), (b,) = args, batched
         return [reduce(x, axes=(0,)) if b else of_constant(x, size)], [False]
 
-    in_groups = _on_lanes(over_all)
+    in_groups = _for_groups_too(over_all)
 
     def over_axis(size, axis, args, batched, params):
         others = tuple(n for n in params["axis_name"] if n != axis)
@@ -202,8 +204,7 @@ pmin = _reduction("pmin", "stablehlo.minimum", reduce_min, lambda x, size: x, _e
 
 
 def _index_over(size, axis, args, batched, params):
-    lanes = iota(shape=(size,), dtype=dtypes.int32, axis=0)
-    return [lanes], [True]
+    return [iota(shape=(size,), dtype=dtypes.int32, axis=0)], [True]
 
 
 axis_index = Op(
@@ -217,12 +218,12 @@ axis_index = Op(
 # Moving between members: gather, permute …
 
 
-def _gather_type(x, *, axis_name, lanes, axis, tiled, groups=None, sizes=()):
+def _gather_type(x, *, axis_name, axis_size, axis, tiled, groups=None, sizes=()):
     shape = list(x.shape)
     if tiled:
-        shape[axis] *= lanes
+        shape[axis] *= axis_size
     else:
-        shape.insert(axis, lanes)
+        shape.insert(axis, axis_size)
     return [x.with_shape(tuple(shape))]
 
 
@@ -248,19 +249,19 @@ all_gather = Op(
         [all_gather(args[0], **dict(p, axis=p["axis"] + 1))],
         [True],
     ),
-    over_axis=_on_lanes(_gather_over),
+    over_axis=_for_groups_too(_gather_over),
     effects=_effects,
 )
 
 
-def _scatter_type(x, *, axis_name, lanes, axis, tiled, groups=None, sizes=()):
-    if x.shape[axis] % lanes or (not tiled and x.shape[axis] != lanes):
+def _scatter_type(x, *, axis_name, axis_size, axis, tiled, groups=None, sizes=()):
+    if x.shape[axis] % axis_size or (not tiled and x.shape[axis] != axis_size):
         raise errors.shape_mismatch(
-            "lax.psum_scatter", f"need an axis {axis} divisible by {lanes}", x=x
+            "lax.psum_scatter", f"need an axis {axis} divisible by {axis_size}", x=x
         )
     shape = list(x.shape)
     if tiled:
-        shape[axis] //= lanes
+        shape[axis] //= axis_size
     else:
         del shape[axis]
     return [x.with_shape(tuple(shape))]
@@ -287,19 +288,19 @@ psum_scatter = Op(
         [psum_scatter(args[0], **dict(p, axis=p["axis"] + 1))],
         [True],
     ),
-    over_axis=_on_lanes(_scatter_over),
+    over_axis=_for_groups_too(_scatter_over),
     effects=_effects,
 )
 
 
-def _to_all_type(x, *, axis_name, lanes, split, concat, groups=None, sizes=()):
-    if x.shape[split] % lanes:
+def _to_all_type(x, *, axis_name, axis_size, split, concat, groups=None, sizes=()):
+    if x.shape[split] % axis_size:
         raise errors.shape_mismatch(
-            "lax.all_to_all", f"need an axis {split} divisible by {lanes}", x=x
+            "lax.all_to_all", f"need an axis {split} divisible by {axis_size}", x=x
         )
     shape = list(x.shape)
-    shape[split] //= lanes
-    shape[concat] *= lanes
+    shape[split] //= axis_size
+    shape[concat] *= axis_size
     return [x.with_shape(tuple(shape))]
 
 
@@ -329,7 +330,7 @@ all_to_all = Op(
     batch=lambda size, args, batched, *, split, concat, **p: (
         [all_to_all(args[0], split=split + 1, concat=concat + 1, **p)], [True],
     ),
-    over_axis=_on_lanes(_to_all_over),
+    over_axis=_for_groups_too(_to_all_over),
     effects=_effects,
 )  # fmt: skip
 
@@ -341,11 +342,11 @@ def _permute_over(size, name, args, batched, params):
     source = {to: origin for origin, to in params["perm"]}
     s = typeof(x).shape
     nothing = zeros(ArrayType((1, *s[1:]), typeof(x).dtype))
-    rows = [_lane(x, source[i]) if i in source else nothing for i in range(size)]
+    rows = [_member(x, source[i]) if i in source else nothing for i in range(size)]
     return [concatenate(*rows, axis=0)], [True]
 
 
-def _lane(x, i: int):
+def _member(x, i: int):
     t = typeof(x)
     low, high = (i, *(0,) * (t.ndim - 1)), (i + 1, *t.shape[1:])
     return slice(x, start=low, limit=high, strides=(1,) * t.ndim)
@@ -360,6 +361,6 @@ ppermute = Op(
         ppermute(cotangents[0], perm=tuple((b, a) for a, b in perm), **p)
     ],
     batch=lambda size, args, batched, **p: ([ppermute(args[0], **p)], [True]),
-    over_axis=_on_lanes(_permute_over),
+    over_axis=_for_groups_too(_permute_over),
     effects=_effects,
 )

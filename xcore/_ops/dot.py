@@ -72,7 +72,7 @@ def _in_better_form(ctx, x, y, *, contract, batch, precision=None, out=None):
     return in_better_form(ctx, x, y, contract, PRECISIONS[precision])
 
 
-def _apart(ctx, x, y, **params):
+def _fenced(ctx, x, y, **params):
     return ctx.fence(_dot_lower(ctx, x, y, **params))
 
 
@@ -138,7 +138,7 @@ dot_general = Op(
     lower=_dot_lower,
     alternatives=[
         Alternative(is_plain_product, _in_better_form),
-        Alternative(is_best_apart, _apart),
+        Alternative(is_best_apart, _fenced),
     ],
     jvp=_dot_jvp,
     transpose=_dot_transpose,

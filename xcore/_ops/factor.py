@@ -130,13 +130,13 @@ def _triangular_batch(size, args, batched, *, left, **params):
     if batched[0] or typeof(a).ndim > 2:
         return _triangular_each(size, args, batched, left=left, **params)
     # One matrix for all batch elements: put the right-hand sides of all of them side by side.
-    lanes, n, k = typeof(b).shape
+    count, n, k = typeof(b).shape
     if left:
-        wide = reshape(move_axis(b, 0, 1), shape=(n, lanes * k))
+        wide = reshape(move_axis(b, 0, 1), shape=(n, count * k))
         x = triangular_solve(a, wide, left=True, **params)
-        return [move_axis(reshape(x, shape=(n, lanes, k)), 1, 0)], [True]
-    x = triangular_solve(a, reshape(b, shape=(lanes * n, k)), left=False, **params)
-    return [reshape(x, shape=(lanes, n, k))], [True]
+        return [move_axis(reshape(x, shape=(n, count, k)), 1, 0)], [True]
+    x = triangular_solve(a, reshape(b, shape=(count * n, k)), left=False, **params)
+    return [reshape(x, shape=(count, n, k))], [True]
 
 
 triangular_solve = Op(
@@ -305,16 +305,16 @@ def _exchange_values(ctx, x, pivots, t: ArrayType, t_pivots: ArrayType, reverse:
         return ctx.reshape(rows, ctx.tensor(t.shape, t.dtype))
     if n > 1:
         return _in_exchanged_order(ctx, x, pivots, t, t_pivots, reverse)
-    lanes, k, i32 = math.prod(batch), t_pivots.shape[-1], np.int32
-    exchange = _exchange if lanes == 1 else _exchange_in_lanes
-    flat = ctx.reshape(pivots, ctx.tensor((lanes, k), i32))
+    count, k, i32 = math.prod(batch), t_pivots.shape[-1], np.int32
+    exchange = _exchange if count == 1 else _exchange_in_batch
+    flat = ctx.reshape(pivots, ctx.tensor((count, k), i32))
     start, stop, step = (ctx.constant(i32(v)) for v in ((k - 1, -1, -1) if reverse else (0, k, 1)))
     _, out = ctx.while_(
-        [start, ctx.reshape(x, ctx.tensor((lanes, m, n), t.dtype))],
+        [start, ctx.reshape(x, ctx.tensor((count, m, n), t.dtype))],
         lambda i, _: ctx.compare(i, stop, ctx.tensor((), bool), "NE"),
         lambda i, rows: [
             ctx.one("stablehlo.add", i.type, [i, step]),
-            exchange(ctx, i, rows, flat, lanes, n, t.dtype),
+            exchange(ctx, i, rows, flat, count, n, t.dtype),
         ],
     )
     return ctx.reshape(out, ctx.tensor(t.shape, t.dtype))
@@ -326,17 +326,17 @@ def _in_exchanged_order(ctx, x, pivots, t, t_pivots, reverse: bool):
     Compiled, an exchange of two rows copies all of x.
     """
     *batch, m, n = t.shape
-    lanes = math.prod(batch)
+    count = math.prod(batch)
     column = ArrayType((*batch, m, 1), dtypes.int32)
     numbers = ctx.iota(ctx.type(column), len(batch))
     order = _exchange_values(ctx, numbers, pivots, column, t_pivots, reverse)
-    flat = ctx.tensor((lanes, m, n), t.dtype)
-    order = ctx.reshape(order, ctx.tensor((lanes, m, 1), np.int32))
+    flat = ctx.tensor((count, m, n), t.dtype)
+    order = ctx.reshape(order, ctx.tensor((count, m, 1), np.int32))
     rows = _rows_at(ctx, ctx.reshape(x, flat), order, flat, n)
     return ctx.reshape(rows, ctx.tensor(t.shape, t.dtype))
 
 
-def _exchange(ctx, i, rows, pivots, lanes, n, dtype):
+def _exchange(ctx, i, rows, pivots, count, n, dtype):
     """Exchange rows i and pivots[i] of one matrix."""
     row, zero = ctx.tensor((1, 1, n), dtype), ctx.constant(np.int32(0))
     one = ctx.tensor((1, 1), np.int32)
@@ -347,12 +347,12 @@ def _exchange(ctx, i, rows, pivots, lanes, n, dtype):
     return ctx.dynamic_update_slice(rows, mine, [zero, pivot, zero])
 
 
-def _exchange_in_lanes(ctx, i, rows, pivots, lanes, n, dtype):
+def _exchange_in_batch(ctx, i, rows, pivots, count, n, dtype):
     """Exchange rows i and pivots[l, i] of each matrix l."""
     zero = ctx.constant(np.int32(0))
-    pivot = ctx.dynamic_slice(pivots, [zero, i], ctx.tensor((lanes, 1), np.int32), [lanes, 1])
-    row, flat = ctx.tensor((lanes, 1, n), dtype), ctx.tensor((lanes, n), dtype)
-    mine = ctx.dynamic_slice(rows, [zero, i, zero], row, [lanes, 1, n])
+    pivot = ctx.dynamic_slice(pivots, [zero, i], ctx.tensor((count, 1), np.int32), [count, 1])
+    row, flat = ctx.tensor((count, 1, n), dtype), ctx.tensor((count, n), dtype)
+    mine = ctx.dynamic_slice(rows, [zero, i, zero], row, [count, 1, n])
     other = _rows_at(ctx, rows, pivot, flat, n)
     rows = ctx.dynamic_update_slice(rows, ctx.reshape(other, row), [zero, i, zero])
     return _with_rows_at(ctx, rows, pivot, ctx.reshape(mine, flat))
@@ -376,13 +376,13 @@ def _with_rows_at(ctx, rows, numbers, new):
 def _permuted(ctx, x, pivots, t, t_pivots, reverse):
     """All exchanges at once, for accelerators, where a loop of small steps is slow."""
     *batch, m, n = t.shape
-    lanes = math.prod(batch)
+    count = math.prod(batch)
     (order,) = ctx.routine(
         "pivots_to_permutation", np.int32, [pivots], [ctx.tensor((*batch, m), np.int32)],
         column_major=False,
     )  # fmt: skip
-    order = ctx.reshape(order, ctx.tensor((lanes, m, 1), np.int32))
-    flat = ctx.tensor((lanes, m, n), t.dtype)
+    order = ctx.reshape(order, ctx.tensor((count, m, 1), np.int32))
+    flat = ctx.tensor((count, m, n), t.dtype)
     rows = ctx.reshape(x, flat)
     rows = _with_rows_at(ctx, rows, order, rows) if reverse else _rows_at(ctx, rows, order, flat, n)
     return ctx.reshape(rows, ctx.tensor(t.shape, t.dtype))
@@ -393,10 +393,10 @@ def _exchange_batch(size, args, batched, *, reverse):
     if batched[1] or typeof(pivots).ndim > 1:
         return _exchange_each(size, args, batched, reverse=reverse)
     # The same exchanges in all batch elements: put these side by side.
-    lanes, m, n = typeof(x).shape
-    wide = reshape(move_axis(x, 0, 1), shape=(m, lanes * n))
+    count, m, n = typeof(x).shape
+    wide = reshape(move_axis(x, 0, 1), shape=(m, count * n))
     out = exchange_rows(wide, pivots, reverse=reverse)
-    return [move_axis(reshape(out, shape=(m, lanes, n)), 1, 0)], [True]
+    return [move_axis(reshape(out, shape=(m, count, n)), 1, 0)], [True]
 
 
 # Row i exchanged with row pivots[i] for each i in turn, or in reverse, which undoes it.
@@ -455,7 +455,7 @@ def _tridiagonal_lower(ctx, dl, d, du, b):
     t, t_b = ctx.in_types[1], ctx.in_types[3]
     if 0 in t_b.shape:
         return ctx.full(t_b, 0)
-    if ctx.platform == "cuda" and _one_of_many(t_b):
+    if ctx.platform == "cuda" and _solved_as_one(t_b):
         return _tridiagonal_gpu(ctx, dl, d, du, b, t, t_b)
     if ctx.platform != "cpu":
         return plain.tridiagonal_solve(ctx, dl, d, du, b, t, t_b)
@@ -464,35 +464,35 @@ def _tridiagonal_lower(ctx, dl, d, du, b):
     return or_nan(ctx, succeeded(ctx, info, t_b), x, t_b, t_b.ndim - 2)
 
 
-# From so many systems on, a loop over the unknowns has enough to do at each of its steps.
+# From so count systems on, a loop over the unknowns has enough to do at each of its steps.
 _MANY = 2**17
 
 
-def _one_of_many(t_b: ArrayType) -> bool:
+def _solved_as_one(t_b: ArrayType) -> bool:
     """Whether systems are solved as one: of several cuSPARSE exchanges no rows, of one it does."""
     *batch, n, _ = t_b.shape
-    lanes = math.prod(batch)
-    return lanes == 1 or (lanes < _MANY and lanes * n < 2**31)
+    count = math.prod(batch)
+    return count == 1 or (count < _MANY and count * n < 2**31)
 
 
 def _tridiagonal_gpu(ctx, dl, d, du, b, t, t_b):
     """The systems below each other, as one. Where one is singular its neighbours may have no finite x
     either: then a loop over the unknowns, which keeps them apart, solves them all."""
     *batch, n, k = t_b.shape
-    lanes = math.prod(batch)
-    line, block = ArrayType((lanes * n,), t.dtype), ArrayType((lanes * n, k), t.dtype)
-    rows = [ctx.reshape(x, ctx.type(line)) for x in _apart(ctx, dl, d, du, t)]
+    count = math.prod(batch)
+    line, block = ArrayType((count * n,), t.dtype), ArrayType((count * n, k), t.dtype)
+    rows = [ctx.reshape(x, ctx.type(line)) for x in _decoupled(ctx, dl, d, du, t)]
     x = _gtsv(ctx, *rows, ctx.reshape(b, ctx.type(block)), line, block)
     ok, _ = finite_or_zero(ctx, x, block)
     x = ctx.reshape(x, ctx.type(t_b))
-    if lanes == 1:
+    if count == 1:
         return or_nan(ctx, ok, x, t_b, 0)
     index = ctx.convert(ok, ctx.tensor((), np.dtype(np.int32)))
     branches = [lambda: [plain.tridiagonal_solve(ctx, dl, d, du, b, t, t_b)], lambda: [x]]
     return ctx.case(index, [ctx.type(t_b)], branches)[0]
 
 
-def _apart(ctx, dl, d, du, t):
+def _decoupled(ctx, dl, d, du, t):
     """Diagonals with zeros where one system ends and the next begins."""
     number = ctx.iota(ctx.tensor(t.shape, np.dtype(np.int32)), t.ndim - 1)
     ends = [ctx.full(ArrayType(t.shape, np.dtype(np.int32)), i) for i in (0, t.shape[-1] - 1)]
@@ -519,12 +519,12 @@ def _tridiagonal_jvp(primals, tangents):
     right = tangents[3]
     for g, near in zip(tangents[:3], (-1, 0, 1), strict=True):
         if g is not None:
-            term = times_rows(_moved(x, -near, typeof(x).ndim - 2), g)
+            term = times_rows(_shifted(x, -near, typeof(x).ndim - 2), g)
             right = neg(term) if right is None else sub(right, term)
     return [x], [tridiagonal_solve(dl, d, du, right)]
 
 
-def _moved(x, steps: int, axis: int):
+def _shifted(x, steps: int, axis: int):
     """Elements moved along an axis, zeros moving in."""
     if steps == 0:
         return x
@@ -539,7 +539,8 @@ def _tridiagonal_transpose(cotangents, dl, d, du, b):
     # The transposed matrix has du, one place down, below its diagonal, and dl, one place up, above.
     (ct,) = cotangents
     axis = typeof(d).ndim - 1
-    return [None, None, None, tridiagonal_solve(_moved(du, 1, axis), d, _moved(dl, -1, axis), ct)]
+    found = tridiagonal_solve(_shifted(du, 1, axis), d, _shifted(dl, -1, axis), ct)
+    return [None, None, None, found]
 
 
 # x with t x = b for the matrix t with dl[1:] below, d on and du[:-1] above the diagonal.

@@ -114,9 +114,9 @@ def _tanh(x, y, u, v):
     u = select(far, _unit(x), select(_is_zero(x), x, u))
     # there the imaginary part is 0 with the sign of sin 2y: of the quarter turn in which y lies
     half = mul(floor(mul(y, const(y, 2 / math.pi))), const(y, 0.5))
-    turned = select(eq(half, floor(half)), const(y, 0), const(y, -0.0))
-    turned = select(or_(level, _is_open(y)), _with_sign_of(const(y, 0), y), turned)
-    return u, select(far, turned, select(level, y, v))
+    signed_zero = select(eq(half, floor(half)), const(y, 0), const(y, -0.0))
+    signed_zero = select(or_(level, _is_open(y)), _with_sign_of(const(y, 0), y), signed_zero)
+    return u, select(far, signed_zero, select(level, y, v))
 
 
 def _unknown(x, y):
@@ -167,7 +167,7 @@ def _sign(x, y, u, v):
     return u, v
 
 
-def _turned(rule):
+def _of_rotated(rule):
     """The rule of f(z) = -i g(iz) from that of g."""
 
     def f(x, y, u, v):
@@ -183,22 +183,22 @@ def _cos(x, y, u, v):
 
 RULES = {
     "exp": _exp, "expm1": _expm1, "log": _log, "log1p": _log1p, "sqrt": _sqrt, "sinh": _sinh,
-    "cosh": _cosh, "tanh": _tanh, "sin": _turned(_sinh), "cos": _cos, "tan": _turned(_tanh),
-    "asinh": _asinh, "acos": _acos, "acosh": _acosh, "atanh": _atanh, "asin": _turned(_asinh),
-    "atan": _turned(_atanh), "sign": _sign,
+    "cosh": _cosh, "tanh": _tanh, "sin": _of_rotated(_sinh), "cos": _cos, "tan": _of_rotated(_tanh),
+    "asinh": _asinh, "acos": _acos, "acosh": _acosh, "atanh": _atanh, "asin": _of_rotated(_asinh),
+    "atan": _of_rotated(_atanh), "sign": _sign,
 }  # fmt: skip
 
 
-def _mended(z, w, rule):
+def _corrected(z, w, rule):
     return complex(*rule(real(z), imag(z), real(w), imag(w)))
 
 
-def _mended_size(z, size):
+def _corrected_size(z, size):
     infinite = or_(_is_infinite(real(z)), _is_infinite(imag(z)))
     return select(infinite, const(size, math.inf), size)
 
 
-def _with_edges(op, mend) -> None:
+def _correct_at_edges(op, correct) -> None:
     """Let an operation's lowering for complex numbers end with a function of argument and result."""
     inside = op.rule("lower")
 
@@ -207,12 +207,12 @@ def _with_edges(op, mend) -> None:
         out = inside(ctx, z)
         if not dtypes.is_complex(given.dtype):
             return out
-        program = trace_closed(lambda z, w: [mend(z, w)], [given.strong(), result.strong()])
+        program = trace_closed(lambda z, w: [correct(z, w)], [given.strong(), result.strong()])
         return ctx.program(program, [z, out])[0]
 
     op._lower = lower
 
 
 for _name, _rule in RULES.items():
-    _with_edges(registry[_name], lambda z, w, rule=_rule: _mended(z, w, rule))
-_with_edges(registry["abs"], _mended_size)
+    _correct_at_edges(registry[_name], lambda z, w, rule=_rule: _corrected(z, w, rule))
+_correct_at_edges(registry["abs"], _corrected_size)

@@ -23,13 +23,13 @@ from .families import (
 from .layout import as_bytes, pad, reshape, slice
 
 
-def _kept(x, axes) -> tuple:
+def _remaining_axes(x, axes) -> tuple:
     return tuple(i for i in range(typeof(x).ndim) if i not in axes)
 
 
 def spread_back(y, x, axes):
     """A reduced value at every place it was reduced from."""
-    return broadcast_in_dim(y, shape=typeof(x).shape, dims=_kept(x, axes))
+    return broadcast_in_dim(y, shape=typeof(x).shape, dims=_remaining_axes(x, axes))
 
 
 def lowest(dtype):

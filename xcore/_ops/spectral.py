@@ -17,10 +17,10 @@ from .coalescing import (
     aligned,
     coupled,
     coupled_pairs,
+    divide_or_zero,
     gaps,
     in_columns,
     in_rows,
-    over,
     square_of,
     sums,
     without_rounding,
@@ -124,7 +124,7 @@ def _eigh_jvp(primals, tangents, *, vectors):
     w, v = eigh(primals[0], vectors=True)
     (v,) = aligned(w, _eigh_change(v, tangents[0])[0], v, outside=False)
     p, w_dot = _eigh_change(v, tangents[0])
-    return ([w, v], [w_dot, matmul(v, over(p, gaps(w)))]) if vectors else ([w], [w_dot])
+    return ([w, v], [w_dot, matmul(v, divide_or_zero(p, gaps(w)))]) if vectors else ([w], [w_dot])
 
 
 def _eigh_linearize(primals, nonzero, *, vectors):
@@ -325,7 +325,7 @@ def _svd_change(u, v, a_dot):
     return p, sub(moved, matmul(u, p)), real_part(diagonal(p))
 
 
-def _svd_moves(s, u, v, change, divide):
+def _svd_tangents(s, u, v, change, divide):
     """The changes (s', u', v') of the factors of matrices with no more columns than rows."""
     # a = u s vᴴ with k columns. With p = uᴴ a' v, anti-Hermitian ω = uᴴu', ψ = vᴴv':
     #   p = ω s - s ψ + s', so s' = Re diag p. Off the diagonal the Hermitian part h of p turns both
@@ -369,11 +369,11 @@ def _svd_outs(s, u, v, flipped: bool, vectors: bool) -> list:
     return [s, v, adjoint(u)] if flipped else [s, u, adjoint(v)]
 
 
-def _over_or_zero(p, y, change, *, pairs):
-    return over(p, y), change
+def _divide_or_zero(p, y, change, *, pairs):
+    return divide_or_zero(p, y), change
 
 
-def _over_or_nan(p, y, change, *, pairs):
+def _divide_or_nan(p, y, change, *, pairs):
     return coupled(p, y, change, pairs=pairs, free=False)
 
 
@@ -384,7 +384,7 @@ def _svd_jvp(primals, tangents, *, full, vectors):
     tall = typeof(u).shape[-2] > typeof(u).shape[-1]
     u, v = aligned(s, p, *([outside] if tall else []), u, v, outside=tall)
     change = _svd_change(u, v, a_dot)
-    moves = _svd_moves(s, u, v, change, _over_or_zero) if vectors else change[-1:]
+    moves = _svd_tangents(s, u, v, change, _divide_or_zero) if vectors else change[-1:]
     outs = _svd_outs(s, u, v, flipped, vectors)
     return outs, _svd_outs(*moves, flipped, vectors) if vectors else list(moves)
 
@@ -396,7 +396,7 @@ def _svd_linearize(primals, nonzero, *, full, vectors):
         change = _svd_change(u, v, adjoint(a_dot) if flipped else a_dot)
         if not vectors:
             return list(change[-1:])
-        return _svd_outs(*_svd_moves(s, u, v, change, _over_or_nan), flipped, vectors)
+        return _svd_outs(*_svd_tangents(s, u, v, change, _divide_or_nan), flipped, vectors)
 
     return _svd_outs(s, u, v, flipped, vectors), move
 
@@ -434,7 +434,7 @@ def _eig_lower(ctx, a, *, left, right):
         left=left, right=right,
     )  # fmt: skip
     ok = succeeded(ctx, info, t, finite)
-    outs = [_joined(ctx, w, t_values), *([vl] if left else []), *([vr] if right else [])]
+    outs = [_complex_values(ctx, w, t_values), *([vl] if left else []), *([vr] if right else [])]
     return [or_nan(ctx, ok, x, o, t.ndim - 2) for x, o in zip(outs, ctx.out_types)]
 
 
@@ -444,7 +444,7 @@ def _value_types(ctx, t: ArrayType) -> list:
     return [values] if dtypes.is_complex(t.dtype) else [values, values]
 
 
-def _joined(ctx, w: list, t_values: ArrayType):
+def _complex_values(ctx, w: list, t_values: ArrayType):
     return w[0] if len(w) == 1 else ctx.one("stablehlo.complex", ctx.type(t_values), w)
 
 

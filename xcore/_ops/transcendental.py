@@ -62,7 +62,7 @@ def _by_program(name, body, jvp):
     return elementwise(name, kinds=INEXACT, jvp=jvp, lower=lower)
 
 
-def _mended(name, hlo, jvp, mend):
+def _correct_at_edges(name, hlo, jvp, correct):
     """The compiler's operation, right at the edges of the complex plane. quirk: COMPLEX_EDGES"""
 
     def lower(ctx, x):
@@ -70,7 +70,7 @@ def _mended(name, hlo, jvp, mend):
         y = ctx.one(hlo, ctx.out(), [x])
         if not dtypes.is_complex(t.dtype):
             return y
-        return ctx.program(trace_closed(lambda x, y: [mend(x, y)], [t.strong()] * 2), [x, y])[0]
+        return ctx.program(trace_closed(lambda x, y: [correct(x, y)], [t.strong()] * 2), [x, y])[0]
 
     return elementwise(name, kinds=INEXACT, jvp=jvp, lower=lower)
 
@@ -157,14 +157,14 @@ def _times(x, y):
     return select(eq(y, zero), select(lt(x, zero), neg(y), y), product)
 
 
-def _turned(z):
+def _times_i(z):
     """i z"""
     return complex(neg(imag(z)), real(z))
 
 
 _COMPLEX_SINES = {
-    "sin": lambda z: neg(_turned(_complex_sinh(_turned(z)))),
-    "cos": lambda z: _complex_cosh(_turned(z)),
+    "sin": lambda z: neg(_times_i(_complex_sinh(_times_i(z)))),
+    "cos": lambda z: _complex_cosh(_times_i(z)),
 }
 
 
@@ -176,7 +176,9 @@ def _one_plus_square(x):
     return add(const(x, 1), square(x))
 
 
-exp = _mended("exp", "stablehlo.exponential", lambda g, y, x: mul(g, y), _at_minus_infinity)
+exp = _correct_at_edges(
+    "exp", "stablehlo.exponential", lambda g, y, x: mul(g, y), _at_minus_infinity
+)
 expm1 = _unary(
     "expm1", "stablehlo.exponential_minus_one", lambda g, y, x: mul(g, add(y, const(y, 1)))
 )
@@ -208,7 +210,7 @@ log1p = elementwise(
     hlo="stablehlo.log_plus_one",
     alternatives=_where_log1p_is_inaccurate(_log1p_by_ratio),
 )  # fmt: skip
-sqrt = _mended(
+sqrt = _correct_at_edges(
     "sqrt", "stablehlo.sqrt", lambda g, y, x: div(g, mul(const(y, 2), y)), _root_at_the_cut
 )
 rsqrt = _unary("rsqrt", "stablehlo.rsqrt", lambda g, y, x: mul(g, mul(const(y, -0.5), div(y, x))))

@@ -79,7 +79,7 @@ def _ends(kind: str, type: int, n: int) -> tuple:
     return (0, n - 1) if type == 1 else (0,) if kind == "DCT" else (n - 1,)
 
 
-def _weighted(x, kind: str, type: int, axes, weight: float):
+def _weight_ends(x, kind: str, type: int, axes, weight: float):
     """x with what is at the ends of axes multiplied."""
     t = typeof(x)
     for axis in axes:
@@ -103,9 +103,9 @@ def _trig_transpose(ct, x, *, kind, type, axes, norm=None, orthogonalize=False):
     if orthogonalize:
         return trig(ct, kind=kind, type=back, **rest)
     # C1ᵀ = D² C1 D⁻², C2ᵀ = C3 D⁻², C3ᵀ = D² C2
-    ct = _weighted(ct, kind, type, axes, 2.0) if type < 3 else ct
+    ct = _weight_ends(ct, kind, type, axes, 2.0) if type < 3 else ct
     out = trig(ct, kind=kind, type=back, **rest)
-    return _weighted(out, kind, type, axes, 0.5) if type in (1, 3) else out
+    return _weight_ends(out, kind, type, axes, 0.5) if type in (1, 3) else out
 
 
 # Along the last of 2 axes
@@ -132,7 +132,7 @@ def _row(x, values_of):
     return broadcast_in_dim(values_of(columns), shape=t.shape, dims=(1,))
 
 
-def _turned(z, per_column: float, first: float = 0.0):
+def _times_phases(z, per_column: float, first: float = 0.0):
     """z times exp(-i·angle), where the angle is ``first`` and grows by column."""
 
     def factor(columns):
@@ -190,7 +190,7 @@ def _cosine_2(x):
     """By one transform of N real numbers: even places, then odd ones backwards (Makhoul 1980)."""
     n = typeof(x).shape[1]
     mixed = concatenate(_cut(x, 0, n, 2), _reversed(_cut(x, 1, n, 2)), axis=1) if n > 1 else x
-    z = _turned(fft(mixed, kind="RFFT", lengths=(n,)), math.pi / (2 * n))
+    z = _times_phases(fft(mixed, kind="RFFT", lengths=(n,)), math.pi / (2 * n))
     low, high = _times(real(z), 2), _times(imag(z), -2)
     return concatenate(low, _reversed(_cut(high, 1, n - n // 2)), axis=1)
 
@@ -201,7 +201,7 @@ def _cosine_3(x):
     count = n // 2 + 1
     zero = zeros(ArrayType((typeof(x).shape[0], 1), typeof(x).dtype))
     high = concatenate(zero, _cut(_reversed(x), 0, count - 1), axis=1)
-    z = _turned(complex(_cut(x, 0, count), neg(high)), -math.pi / (2 * n))
+    z = _times_phases(complex(_cut(x, 0, count), neg(high)), -math.pi / (2 * n))
     mixed = _times(fft(z, kind="IRFFT", lengths=(n,)), n)
     first = (n + 1) // 2
     return _interleaved(_cut(mixed, 0, first), _reversed(_cut(mixed, first, n)))
@@ -211,14 +211,14 @@ def _cosine_4(x):
     """By a complex transform of N/2 points; of 2N for odd N."""
     n = typeof(x).shape[1]
     if n % 2:
-        x = _turned(complex(x, zeros(typeof(x))), math.pi / (2 * n))
+        x = _times_phases(complex(x, zeros(typeof(x))), math.pi / (2 * n))
         zero = zeros(ArrayType((), typeof(x).dtype))
         x = pad(x, zero, low=(0, 0), high=(0, n), interior=(0, 0))
         z = _cut(fft(x, kind="FFT", lengths=(2 * n,)), 0, n)
-        return _times(real(_turned(z, math.pi / (2 * n), math.pi / (4 * n))), 2)
+        return _times(real(_times_phases(z, math.pi / (2 * n), math.pi / (4 * n))), 2)
     z = complex(_cut(x, 0, n, 2), _reversed(_cut(x, 1, n, 2)))
-    z = fft(_turned(z, math.pi / n, math.pi / (4 * n)), kind="FFT", lengths=(n // 2,))
-    z = _turned(z, math.pi / n)
+    z = fft(_times_phases(z, math.pi / n, math.pi / (4 * n)), kind="FFT", lengths=(n // 2,))
+    z = _times_phases(z, math.pi / n)
     return _interleaved(_times(real(z), 2), _reversed(_times(imag(z), -2)))
 
 
@@ -266,21 +266,21 @@ def _along(x, axis: int, kind: str, type: int):
     n, last = t.shape[axis], t.ndim - 1
     perm = tuple([i for i in range(t.ndim) if i != axis] + [axis])
     x = x if axis == last else transpose(x, perm=perm)
-    turned = typeof(x).shape
+    moved_shape = typeof(x).shape
     rows = reshape(x, shape=(t.size // n, n))
     out = (_by_matrix if n <= _MATRIX_UP_TO else _by_fft)(rows, kind, type)
-    out = reshape(out, shape=turned)
+    out = reshape(out, shape=moved_shape)
     return out if axis == last else transpose(out, perm=tuple(np.argsort(perm).tolist()))
 
 
 def _in_program(x, kind, type, axes, norm, orthogonalize):
     half = math.sqrt(0.5)
     if orthogonalize and type in (1, 3):
-        x = _weighted(x, kind, type, axes, 2 * half)
+        x = _weight_ends(x, kind, type, axes, 2 * half)
     for axis in axes:
         x = _along(x, axis, kind, type)
     if orthogonalize and type in (1, 2):
-        x = _weighted(x, kind, type, axes, half)
+        x = _weight_ends(x, kind, type, axes, half)
     factor = scale(kind, type, typeof(x).shape, axes, norm)
     return [x if factor == 1 else _times(x, factor)]
 

@@ -167,12 +167,12 @@ def jvp(
     flat = Flat("jvp", fun, structure, has_aux)
     outs, out_ts = jvp_flat(flat, ps, ts)
     n = flat.out.num_leaves
-    out_ts = [_made(t, p) for p, t in zip(outs[:n], out_ts[:n], strict=True)]
+    out_ts = [_user_tangent(t, p) for p, t in zip(outs[:n], out_ts[:n], strict=True)]
     result = flat.value(outs), tree.unflatten(flat.out, out_ts)
     return (*result, flat.other(outs)) if has_aux else result
 
 
-def _made(tangent: Operand | None, primal: Operand | SupportsType) -> Value | np.ndarray:
+def _user_tangent(tangent: Operand | None, primal: Operand | SupportsType) -> Value | np.ndarray:
     """A tangent for users: zeros where there is none, and a float0 array for integers."""
     if not is_differentiable(primal):
         return np.zeros(typeof(primal).shape, float0)
@@ -246,13 +246,13 @@ def linearize(fun: Callable[..., Any], *primals: PyTree, has_aux: bool = False) 
 class _Frame:
     """What of a linearization is static: everything but its values."""
 
-    __slots__ = ("moves", "nonzero", "program")
+    __slots__ = ("nonzero", "nonzero_out", "program")
 
     def __init__(self, done: Linearized) -> None:
-        self.moves, self.nonzero, self.program = done.moves, done.nonzero, done.program
+        self.nonzero_out, self.nonzero, self.program = done.nonzero_out, done.nonzero, done.program
 
     def with_values(self, outs: list[Operand], captured: list[Operand]) -> Linearized:
-        return Linearized(outs, self.moves, self.nonzero, self.program, captured)
+        return Linearized(outs, self.nonzero_out, self.nonzero, self.program, captured)
 
 
 def _push(
@@ -265,8 +265,8 @@ def _push(
     ts = [_checked_tangent(Typed(t), x) for t, x in zip(types, ts, strict=True)]
     from_inputs = [t for t in ts if t is not None]
     found = iter(eval_program(frame.program, [*captured, *from_inputs]))
-    made = [next(found) if m else None for m in frame.moves]
-    return tree.unflatten(out, [_made(t, p) for t, p in zip(made[:n], outs, strict=True)])
+    made = [next(found) if m else None for m in frame.nonzero_out]
+    return tree.unflatten(out, [_user_tangent(t, p) for t, p in zip(made[:n], outs, strict=True)])
 
 
 @final
@@ -382,7 +382,7 @@ def linear_transpose(
     leaves, structure = tree.flatten(primals)
     types = [x.type if hasattr(x, "type") else typeof(to_value(x)) for x in leaves]
     flat = Flat("linear_transpose", fun, structure)
-    program, captured, moves, outs = recorded(flat, (), [t.strong() for t in types])
+    program, captured, nonzero_out, outs = recorded(flat, (), [t.strong() for t in types])
     out_types = [typeof(x).strong() for x in outs]
 
     @boundary
@@ -391,7 +391,7 @@ def linear_transpose(
         if ct_structure != flat.out:
             tree.check_structure(flat.out, cotangent, "linear_transpose")
         cts = [_checked_cotangent(c, t) for c, t in zip(cts, out_types, strict=True)]
-        cts = [c for c, m in zip(cts, moves, strict=True) if m]
+        cts = [c for c, m in zip(cts, nonzero_out, strict=True) if m]
         found = backward_pass(program, captured, cts)
         return tree.unflatten(
             structure, [cotangent_result(c, t) for c, t in zip(found, types, strict=True)]

@@ -54,7 +54,7 @@ def _split_columns(x: Operand, leaves: Iterable[Operand], axis: int) -> list[Ope
     return out
 
 
-def _like_both(blocks: Iterable[Operand], leaves: Iterable[Operand], x: Operand) -> list[Operand]:
+def _weak_like(blocks: Iterable[Operand], leaves: Iterable[Operand], x: Operand) -> list[Operand]:
     """Blocks of a Jacobian are weak if what they are derivatives of, and with respect to, are."""
     weak = typeof(x).weak
     return [
@@ -112,7 +112,7 @@ def jacfwd(
 
         jac, aux = vmap(columns, out_axes=(-1, None))(*_basis(ps))
         rows = [
-            tree.unflatten(structure, _like_both(_split_columns(x, ps, typeof(x).ndim - 1), ps, x))
+            tree.unflatten(structure, _weak_like(_split_columns(x, ps, typeof(x).ndim - 1), ps, x))
             for x in jac
         ]
         rows = [r[0] for r in rows] if split.single else rows
@@ -158,7 +158,7 @@ def jacrev(
             return [cotangent_result(c, typeof(p)) for c, p in zip(found, ps, strict=True)]
 
         by_input = vmap(rows)(*_basis([Typed(typeof(x).strong()) for x in outs]))
-        split_rows = [_like_both(_split_columns(x, outs, 0), outs, x) for x in by_input]
+        split_rows = [_weak_like(_split_columns(x, outs, 0), outs, x) for x in by_input]
         trees = [tree.unflatten(structure, [r[j] for r in split_rows]) for j in range(n)]
         trees = [t[0] for t in trees] if split.single else trees
         result = tree.unflatten(flat.out, trees)

@@ -174,17 +174,17 @@ def jvp_flat(
 class Linearized:
     """A function linearized at a point: ``program`` maps (captured values, tangents) to tangents.
 
-    ``outs`` are the results there, ``moves`` says which of them have a tangent, and ``nonzero``
+    ``outs`` are the results there, ``nonzero_out`` says which of them have a tangent, and ``nonzero``
     which inputs had one.
     """
 
-    __slots__ = ("captured", "moves", "nonzero", "outs", "program")
+    __slots__ = ("captured", "nonzero", "nonzero_out", "outs", "program")
 
     def __init__(
-        self, outs: list[Operand], moves: list[bool], nonzero: list[bool], program: Program,
+        self, outs: list[Operand], nonzero_out: list[bool], nonzero: list[bool], program: Program,
         captured: list[Operand],
     ) -> None:  # fmt: skip
-        self.outs, self.moves, self.nonzero = outs, moves, nonzero
+        self.outs, self.nonzero_out, self.nonzero = outs, nonzero_out, nonzero
         self.program, self.captured = program, captured
 
 
@@ -197,8 +197,8 @@ def linearize_flat(
     linear = LinearTrace(parent)
     trace = JVPTrace(parent, linear)
     args: list[Operand] = []
-    for p, moves in zip(primals, nonzero, strict=True):
-        args.append(JVPTracer(trace, p, linear.argument(typeof(p).strong())) if moves else p)
+    for p, active in zip(primals, nonzero, strict=True):
+        args.append(JVPTracer(trace, p, linear.argument(typeof(p).strong())) if active else p)
     with using(trace):
         outs = f(*args)
     pairs = [trace.split(x) for x in outs]

@@ -144,9 +144,9 @@ def vmap(
         ]
         out_structure: list[tree.PyTreeDef] = []
 
-        def flat(*lanes: Operand) -> list[Operand]:
-            lane = iter(lanes)
-            full = [x if a is None else next(lane) for x, a in zip(values, axes, strict=True)]
+        def flat(*batched: Operand) -> list[Operand]:
+            remaining = iter(batched)
+            full = [x if a is None else next(remaining) for x, a in zip(values, axes, strict=True)]
             args_, kwargs_ = tree.unflatten(structure, full)
             outs, found = tree.flatten(call(*args_, **kwargs_))
             out_structure.append(found)
@@ -159,7 +159,7 @@ def vmap(
     return mapped
 
 
-def _same_in_lanes(x: Operand, size: int) -> Operand:
+def _broadcast_constant(x: Operand, size: int) -> Operand:
     wide = broadcast(x, size)
     return weakened(wide) if typeof(x).weak else wide
 
@@ -180,7 +180,7 @@ def _place_results(
                 )
             placed.append(shown(x))
             continue
-        x = x if b else _same_in_lanes(x, size)
+        x = x if b else _broadcast_constant(x, size)
         axis = _check_axis(axis, typeof(x).ndim, f"result leaf {i}", "vmap")
         placed.append(shown(move_axis(x, 0, axis)))
     return tree.unflatten(structure, placed)

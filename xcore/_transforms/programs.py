@@ -39,19 +39,19 @@ def jvp_program(p: Program, nonzero: Iterable[bool]) -> tuple[Program, list[bool
 
 
 def _jvp_program(p: Program, nonzero: tuple[bool, ...]) -> tuple[Program, list[bool]]:
-    moves: list[bool] = []
+    nonzero_out: list[bool] = []
 
     def f(*args: Operand) -> list[Operand]:
         n = len(p.inputs)
         outs, tangents = jvp_flat(
             lambda *xs: eval_program(p, xs), args[:n], fill(args[n:], nonzero)
         )
-        moves[:] = [t is not None for t in tangents]
+        nonzero_out[:] = [t is not None for t in tangents]
         known = [match_tangent(t, x) for t, x in zip(tangents, outs, strict=True) if t is not None]
         return [*outs, *known]
 
     types = p.in_types + [t.strong() for t in marked(p.in_types, nonzero)]
-    return trace_closed(f, types, p.name), moves
+    return trace_closed(f, types, p.name), nonzero_out
 
 
 def tangent_program(p: Program, nonzero: Iterable[bool]) -> tuple[Program, list[bool]]:
@@ -59,9 +59,9 @@ def tangent_program(p: Program, nonzero: Iterable[bool]) -> tuple[Program, list[
     nonzero = tuple(nonzero)
 
     def make() -> tuple[Program, list[bool]]:
-        both, moves = jvp_program(p, nonzero)
+        both, nonzero_out = jvp_program(p, nonzero)
         kept = Program(both.inputs, both.eqns, both.outputs[len(p.outputs) :], p.name)
-        return dead_code_eliminated(kept), moves
+        return dead_code_eliminated(kept), nonzero_out
 
     return p.memo(("tangent", nonzero), make)
 
@@ -74,17 +74,17 @@ class LinearizedProgram:
     the primal program; residuals come in the order: computed ones, then kept inputs.
     """
 
-    __slots__ = ("count", "kept", "linear", "moves", "primal")
+    __slots__ = ("count", "kept", "linear", "nonzero_out", "primal")
 
     def __init__(
-        self, primal: Program, linear: Program, count: int, kept: list[int], moves: list[bool]
+        self, primal: Program, linear: Program, count: int, kept: list[int], nonzero_out: list[bool]
     ) -> None:
-        self.primal, self.linear, self.count, self.kept, self.moves = (
+        self.primal, self.linear, self.count, self.kept, self.nonzero_out = (
             primal,
             linear,
             count,
             kept,
-            moves,
+            nonzero_out,
         )
 
     def residuals(self, outs: Sequence[T], inputs: Sequence[T]) -> list[T]:
@@ -106,16 +106,16 @@ def _linearize_program(p: Program, nonzero: tuple[bool, ...]) -> LinearizedProgr
         kept = [(j, numbers[id(c)]) for j, c in enumerate(done.captured) if id(c) in numbers]
         inside = {j for j, _ in kept}
         computed = [j for j in range(len(done.captured)) if j not in inside]
-        found[:] = [(done.program, done.moves, computed, kept)]
+        found[:] = [(done.program, done.nonzero_out, computed, kept)]
         return [*done.outs, *[done.captured[j] for j in computed]]
 
     primal = trace_closed(f, p.in_types, p.name)
-    ((linear, moves, computed, kept),) = found
+    ((linear, nonzero_out, computed, kept),) = found
     n = len(computed) + len(kept)
     order = [*computed, *[j for j, _ in kept]]
     inputs = [linear.inputs[j] for j in order] + linear.inputs[n:]
     linear = Program(inputs, linear.eqns, linear.outputs, p.name)
-    return LinearizedProgram(primal, linear, len(computed), [i for _, i in kept], moves)
+    return LinearizedProgram(primal, linear, len(computed), [i for _, i in kept], nonzero_out)
 
 
 def transpose_program(p: Program, residuals: int) -> Program:

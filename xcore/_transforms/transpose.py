@@ -85,9 +85,9 @@ def _transpose_equation(
 
 def pull_back(linearized: Linearized, cotangents: Cotangents) -> list[Operand | None]:
     """Cotangents of all inputs from those of all results; None where there is none."""
-    cts = [ct for ct, moves in zip(cotangents, linearized.moves, strict=True) if moves]
+    cts = [ct for ct, used in zip(cotangents, linearized.nonzero_out, strict=True) if used]
     found = iter(backward_pass(linearized.program, linearized.captured, cts))
-    return [next(found) if moves else None for moves in linearized.nonzero]
+    return [next(found) if used else None for used in linearized.nonzero]
 
 
 def recorded(
@@ -101,17 +101,17 @@ def recorded(
     args = [trace.argument(t) for t in linear_types]
     with using(trace):
         outs = f(*residuals, *args)
-    moves = [type(x) is RecordTracer and x.owner is trace for x in outs]
-    program, captured = trace.finish([x for x, m in zip(outs, moves, strict=True) if m])
-    return program, captured, moves, outs
+    nonzero_out = [type(x) is RecordTracer and x.owner is trace for x in outs]
+    program, captured = trace.finish([x for x, m in zip(outs, nonzero_out, strict=True) if m])
+    return program, captured, nonzero_out, outs
 
 
 def transpose_under_trace(
     f: Flat, residuals: Sequence[Operand], linear_types: Sequence[ArrayType], cotangents: Cotangents
 ) -> list[Operand | None]:
     """Transpose ``f(*residuals, *linear)``, which may still contain work on residuals alone."""
-    program, captured, moves, _ = recorded(f, residuals, linear_types)
-    cts = [ct for ct, m in zip(cotangents, moves, strict=True) if m]
+    program, captured, nonzero_out, _ = recorded(f, residuals, linear_types)
+    cts = [ct for ct, m in zip(cotangents, nonzero_out, strict=True) if m]
     return backward_pass(program, captured, cts)
 
 

@@ -77,14 +77,14 @@ def _gammas(who: str, key, a, shape, dtype, log_space: bool):
     a = xnp.asarray(a, dtype)
     shape = a.shape if shape is None else tuple(shape)
     a = xnp.broadcast_to(a, shape)
-    keys = random.split(_typed(key), math.prod(shape))
+    keys = random.split(_as_keys(key), math.prod(shape))
     flat = lax.stop_gradient(a).reshape(-1)
     drawn = xc.vmap(lambda k, x: _gamma_of_one(k, x, log_space))(keys, flat)
     of_shape: Any = log_gamma_of_shape if log_space else gamma_of_shape
     return of_shape(a, stop_gradient(drawn.reshape(shape)))
 
 
-def _typed(key):
+def _as_keys(key):
     """A key as an array of keys; old ones are arrays of two numbers."""
     return key if xnp.issubdtype(key.dtype, xc.dtypes.prng_key) else random.wrap_key_data(key)
 
@@ -205,7 +205,7 @@ def poisson(key, lam, shape=None, dtype=int, **idle):
     dtype = xc.dtypes.canonicalize_dtype(dtype)
     lam = xnp.asarray(lam, float)
     shape = lam.shape if shape is None else tuple(shape)
-    lam, key = lax.stop_gradient(xnp.broadcast_to(lam, shape)), _typed(key)
+    lam, key = lax.stop_gradient(xnp.broadcast_to(lam, shape)), _as_keys(key)
     few, most = xnp.isnan(lam) | (lam < 10), int(np.iinfo(dtype).max)
     one = _by_products(key, xnp.where(few, lam, 0), shape, dtype, most)
     other = _by_rejection(key, xnp.where(few, 1e5, lam), shape, dtype, most)

@@ -45,27 +45,27 @@ class Face(types.ModuleType):
         if name.startswith("__") and not name.startswith("__array"):
             return _ABSENT
         if name in self._own:
-            return self._kept(name, _loaded(self._own[name]))
+            return self._remember(name, _load(self._own[name]))
         if name in self._hidden:
             return _ABSENT
         if name in self._below:
             return importlib.import_module(f"{self.__name__}.{name}")
         for source in self._sources:
-            place = _loaded(source)
+            place = _load(source)
             value = getattr(place, name, _ABSENT)
-            passed_on = isinstance(value, types.ModuleType) and name not in _listed(place)
+            passed_on = isinstance(value, types.ModuleType) and name not in _public_names(place)
             if value is not _ABSENT and not passed_on:
-                return self._kept(name, adapted(self.__name__, name, value))
+                return self._remember(name, adapted(self.__name__, name, value))
         return _ABSENT
 
-    def _kept(self, name: str, value):
+    def _remember(self, name: str, value):
         self.__dict__[name] = value
         return value
 
     def __dir__(self):
         names = {*self.__dict__, *self._own, *self._below}
         for source in self._sources:
-            names.update(_listed(_loaded(source)))
+            names.update(_public_names(_load(source)))
         return sorted(n for n in names - self._hidden if not n.startswith("__"))
 
 
@@ -77,14 +77,14 @@ _ABSENT = _Absent()
 MISSING: dict[str, str] = {}  # why a name is missing, by its full name
 
 
-def _loaded(value):
+def _load(value):
     """The module of that name, or the object of ``module:name``."""
     module, _, name = value.partition(":")
     found = importlib.import_module(module)
     return getattr(found, name) if name else found
 
 
-def _listed(place) -> list[str]:
+def _public_names(place) -> list[str]:
     """The names that a module offers, without the modules that it uses."""
     found = getattr(place, "__all__", None)
     return found or [n for n in dir(place) if not isinstance(getattr(place, n), types.ModuleType)]

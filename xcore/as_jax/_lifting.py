@@ -142,7 +142,7 @@ def debug_info(traced_for, fun, args, kwargs, **more) -> DebugInfo:
     return DebugInfo(traced_for, getattr(fun, "__name__", str(fun)))
 
 
-def _flattened(fun: WrappedFun, in_tree, unflatten):
+def _flatten_with(fun: WrappedFun, in_tree, unflatten):
     kept = Store()
 
     def around(f, *leaves):
@@ -156,12 +156,12 @@ def _flattened(fun: WrappedFun, in_tree, unflatten):
 
 def flatten_fun(fun: WrappedFun, in_tree):
     """A function of leaves that returns leaves, of one of (args, kwargs); and its results' structure."""
-    return _flattened(fun, in_tree, lambda given: given)
+    return _flatten_with(fun, in_tree, lambda given: given)
 
 
 def flatten_fun_nokwargs(fun: WrappedFun, in_tree):
     """The same of a function of positional arguments alone."""
-    return _flattened(fun, in_tree, lambda given: (given, {}))
+    return _flatten_with(fun, in_tree, lambda given: (given, {}))
 
 
 def safe_map(f, *lists) -> list:

@@ -92,7 +92,7 @@ def issubdtype(a, b) -> bool:
     return xc.dtypes.issubdtype(np.dtype(None) if a is None else a, b)
 
 
-def _counted(f, samples: int):
+def _counts_like_input(f, samples: int):
     """A histogram whose counts have the dtype of what was counted, as sums of ones like it."""
 
     @functools.wraps(f)
@@ -107,8 +107,11 @@ def _counted(f, samples: int):
     return call
 
 
-histogram, histogramdd = _counted(xc.numpy.histogram, 1), _counted(xc.numpy.histogramdd, 1)
-histogram2d = _counted(xc.numpy.histogram2d, 2)
+histogram, histogramdd = (
+    _counts_like_input(xc.numpy.histogram, 1),
+    _counts_like_input(xc.numpy.histogramdd, 1),
+)
+histogram2d = _counts_like_input(xc.numpy.histogram2d, 2)
 
 
 def canonicalize_dtype(dtype, allow_extended_dtype: bool = False):

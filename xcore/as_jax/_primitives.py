@@ -126,10 +126,10 @@ class Primitive:
 
     # As a list, whether it has one result or several
 
-    def _listed(self, results) -> list:
+    def _as_list(self, results) -> list:
         return list(results) if self.multiple_results else [results]
 
-    def _given(self, listed):
+    def _unlisted(self, listed):
         """What its rules are given or give of a list of results."""
         return list(listed) if self.multiple_results else listed[0]
 
@@ -144,11 +144,11 @@ class Primitive:
     # The rules of the operation
 
     def _type(self, *types, **params):
-        found = self._listed(self._types(types, params))
+        found = self._as_list(self._types(types, params))
         return [ArrayType(tuple(t.shape), t.dtype, getattr(t, "weak_type", False)) for t in found]
 
     def _eager(self, *args, **params):
-        outs = self._listed(self.impl(*map(shown, args), **params))
+        outs = self._as_list(self.impl(*map(shown, args), **params))
         return [to_array(x) if is_array_like(x) or isinstance(x, Literal) else x for x in outs]
 
     def _lower(self, ctx, *values, **params):
@@ -172,8 +172,8 @@ class Primitive:
         primals = list(map(shown, primals))
         given = [Zero.from_primal_value(p) if t is None else t for p, t in zip(primals, tangents)]
         outs, changes = rule(primals, given, **params)
-        changes = [None if is_zero(t) else t for t in self._listed(changes)]
-        return [to_value(x) for x in self._listed(outs)], changes
+        changes = [None if is_zero(t) else t for t in self._as_list(changes)]
+        return [to_value(x) for x in self._as_list(outs)], changes
 
     def _transpose(self, cotangents, *args, **params):
         rule = transposes.get(self)
@@ -185,7 +185,7 @@ class Primitive:
         outs = self._type(*types, **params)
         cts = [Zero(t) if ct is None else ct for t, ct in zip(outs, cotangents)]
         given = [UndefinedPrimal(a.type) if isinstance(a, Linear) else shown(a) for a in args]
-        found = rule(self._given(cts), *given, **params)
+        found = rule(self._unlisted(cts), *given, **params)
         if found is Zero or isinstance(found, Zero) or found is None:
             return [None] * len(args)
         return [None if is_zero(ct) else ct for ct in found]
@@ -203,7 +203,7 @@ class Primitive:
             raise errors.missing_rule(
                 self.op, "batch", "It would stand in batching.primitive_batchers."
             )
-        outs, dims = self._listed(outs), self._listed(dims)
+        outs, dims = self._as_list(outs), self._as_list(dims)
         front = [to_value(x if d in (None, 0) else moveaxis(x, d, 0)) for x, d in zip(outs, dims)]
         return front, [d is not None for d in dims]
 

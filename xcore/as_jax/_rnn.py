@@ -67,7 +67,7 @@ def _cell(w_ih, w_hh, b_ih, b_hh, carry, x):
     return (h, c), (h, c)
 
 
-def _turned(x, lengths):
+def _reversed_in_time(x, lengths):
     """Each sequence (time, batch, …) from its own end to its beginning, and padding where it was."""
     steps = xnp.arange(x.shape[0])[:, None]
     place = xnp.where(steps < lengths, lengths - 1 - steps, steps)
@@ -87,12 +87,12 @@ def lstm_ref(x, h_0, c_0, W_ih, W_hh, b_ih, b_hh, seq_lengths, input_size, hidde
         for side in range(sides):
             j = layer * sides + side
             cell = partial(_cell, W_ih[j], W_hh[j], b_ih[j], b_hh[j])
-            given = _turned(seq, lengths) if side else seq
+            given = _reversed_in_time(seq, lengths) if side else seq
             _, (h, c) = xc.lax.scan(cell, (h_0[j], c_0[j]), given)
             ends = (lengths - 1)[None, :, None]
             last_h.append(xnp.take_along_axis(h, ends, 0)[0])
             last_c.append(xnp.take_along_axis(c, ends, 0)[0])
-            outs.append(_turned(h, lengths) if side else h)
+            outs.append(_reversed_in_time(h, lengths) if side else h)
         seq = xnp.concatenate(outs, -1)
     return xnp.swapaxes(seq, 0, 1), xnp.stack(last_h), xnp.stack(last_c)
 

@@ -71,9 +71,9 @@ class JAXSparse:
         return found.todense() if axis is None else found
 
     def astype(self, dtype):
-        return self._valued(self.data.astype(dtype))
+        return self._with_data(self.data.astype(dtype))
 
-    def _valued(self, data):
+    def _with_data(self, data):
         found = object.__new__(type(self))
         for name in (n for cls in type(self).__mro__ for n in getattr(cls, "__slots__", ())):
             object.__setattr__(found, name, getattr(self, name))
@@ -94,15 +94,15 @@ class JAXSparse:
         return self.shape[0]
 
     def __neg__(self):
-        return self._valued(-self.data)
+        return self._with_data(-self.data)
 
     def __mul__(self, other):
         if np.ndim(other) == 0 and not isinstance(other, JAXSparse):
-            return self._valued(self.data * other)
+            return self._with_data(self.data * other)
         if isinstance(other, JAXSparse):
             return self._like(bcoo_multiply_sparse(self._coo(), other._coo()))
         m = self._coo()
-        return self._like(m._valued(bcoo_multiply_dense(m, other)))
+        return self._like(m._with_data(bcoo_multiply_dense(m, other)))
 
     __rmul__ = __mul__
 
@@ -386,10 +386,10 @@ def todense(arr):
 
 def bcoo_extract(sparr: BCOO, arr, *, assume_unique=None) -> BCOO:
     """The elements of a dense array at the places of a sparse one."""
-    return sparr._valued(_taken(sparr, xnp.asarray(arr)))
+    return sparr._with_data(_gather(sparr, xnp.asarray(arr)))
 
 
-def _taken(m: BCOO, dense):
+def _gather(m: BCOO, dense):
     def one(indices, dense):
         at = dense.at[tuple(indices[..., i] for i in range(m.n_sparse))]
         return at.get(mode="fill", fill_value=0)
@@ -456,13 +456,13 @@ def _matmul(a, b):
 def bcoo_multiply_dense(sp_mat: BCOO, v):
     """Values of the product with a dense array that is broadcast."""
     m = sp_mat
-    return m.data * _taken(m, xnp.broadcast_to(xnp.asarray(v), m.shape))
+    return m.data * _gather(m, xnp.broadcast_to(xnp.asarray(v), m.shape))
 
 
 def bcoo_multiply_sparse(lhs: BCOO, rhs: BCOO) -> BCOO:
     """The product element by element."""
     lhs = bcoo_sum_duplicates(lhs, nse=lhs.nse, remove_zeros=False)
-    return bcoo_extract(lhs, rhs.todense())._valued(bcoo_multiply_dense(lhs, rhs.todense()))
+    return bcoo_extract(lhs, rhs.todense())._with_data(bcoo_multiply_dense(lhs, rhs.todense()))
 
 
 # Axes and places

@@ -153,14 +153,14 @@ def _by_values(transform):
             values = [a.data if i in sparse else a for i, a in enumerate(args)]
 
             def of_values(*values, **kwargs):
-                full = [sparse[i]._valued(v) if i in sparse else v for i, v in enumerate(values)]
+                full = [sparse[i]._with_data(v) if i in sparse else v for i, v in enumerate(values)]
                 return fun(*full, **kwargs)
 
             out = transform(of_values, argnums, has_aux=has_aux, **options)(*values, **kwargs)
             valued = transform is xc.value_and_grad
             found = out[1] if valued else out[0] if has_aux else out
             grads = (found,) if isinstance(argnums, int) else found
-            put = [sparse[i]._valued(g) if _fits(sparse.get(i), g) else g
+            put = [sparse[i]._with_data(g) if _fits(sparse.get(i), g) else g
                    for i, g in zip(chosen, grads)]  # fmt: skip
             put = put[0] if isinstance(argnums, int) else tuple(put)
             return (out[0], put) if valued else (put, out[1]) if has_aux else put

@@ -280,12 +280,12 @@ def table() -> dict:
         for name in rows
     }
     return {
-        name: partial(_made, name, own, sources, below[name])
+        name: partial(_make_face, name, own, sources, below[name])
         for name, (sources, own) in rows.items()
     }
 
 
-def _made(name: str, own: dict, sources: tuple, below: frozenset) -> Face:
+def _make_face(name: str, own: dict, sources: tuple, below: frozenset) -> Face:
     face = Face(name, own, sources, _HIDDEN if name == "jax" else frozenset(), below)
     face.__dict__["__file__"] = __file__
     if name in ("jax", "jax.version"):

@@ -15,7 +15,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import cond, fori_loop, vmap
-from .._control.custom_lanes import custom_vmap, sequential_vmap
+from .._control.custom_batch import custom_vmap, sequential_vmap
 from .._core import dtypes
 from .._solution import Status
 from ._common import balanced, fitted, gram, in_parts, right_solve, squared_error, until_level

@@ -67,7 +67,7 @@ _ALONG_AXES = """      s: the number of points along each axis, -1 for all that 
       axes: along which axes; by default the last len(s), or all."""
 
 
-def _published(f, name: str, doc: str, where: str, example: str):
+def _documented(f, name: str, doc: str, where: str, example: str):
     f.__name__ = f.__qualname__ = name
     f.__module__ = "xcore.fft"
     period = "2(n - 1)" if "dct" in name else "2(n + 1)"
@@ -98,8 +98,8 @@ def _pair(name: str, doc: str, example: str, example_of_n: str):
 
     doc_of_n = doc.replace(".", " along several axes.", 1)
     return (
-        _published(along_axis, name, doc, _ALONG_AXIS, example),
-        _published(along_axes, f"{name}n", doc_of_n, _ALONG_AXES, example_of_n),
+        _documented(along_axis, name, doc, _ALONG_AXIS, example),
+        _documented(along_axes, f"{name}n", doc_of_n, _ALONG_AXES, example_of_n),
     )
 
 

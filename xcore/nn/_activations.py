@@ -42,7 +42,7 @@ def _tanh_softplus(x):
     return some / (some + rest)
 
 
-def _gated(gate, far):
+def _times_gate(gate, far):
     """x gate(x), and max(x, 0) where |x| > far: there they are no more apart than rounding, and x times the gate and
     its derivatives is 0 times infinity. The gate has finite derivatives everywhere."""
 
@@ -92,19 +92,19 @@ sparse_sigmoid = _activation("sparse_sigmoid",
     "xc.nn.sparse_sigmoid(xnp.asarray([-2.0, 0.0, 2.0])) → Array([0. , 0.5, 1. ], dtype=float32)")
 soft_sign = _activation("soft_sign", "x/(1 + |x|).", _soft_sign,
     "xc.nn.soft_sign(3.0) → Array(0.75, dtype=float32, weak_type=True)")
-silu = _activation("silu", "x sigmoid(x), also called swish.", _gated(expit, 1e4),
+silu = _activation("silu", "x sigmoid(x), also called swish.", _times_gate(expit, 1e4),
     "xc.nn.silu(1.0) → Array(0.7310586, dtype=float32, weak_type=True)")
 # fmt: on
 swish = silu
 # fmt: off
-mish = _activation("mish", "x tanh(softplus(x)).", _gated(_tanh_softplus, 1e4),
+mish = _activation("mish", "x tanh(softplus(x)).", _times_gate(_tanh_softplus, 1e4),
     "xc.nn.mish(1.0) → Array(0.8650985, dtype=float32, weak_type=True)")
 hard_tanh = _activation("hard_tanh", "x limited to [-1, 1].", lambda x: xnp.where(x > 1, 1, xnp.where(x < -1, -1, x)),
     "xc.nn.hard_tanh(xnp.asarray([-2.0, 0.5])) → Array([-1. ,  0.5], dtype=float32)", whole=True)
 hard_sigmoid = _activation("hard_sigmoid", "relu6(x + 3)/6.", lambda x: relu6(x + 3) / 6,
     "xc.nn.hard_sigmoid(1.5) → Array(0.75, dtype=float32, weak_type=True)")
 hard_silu = _activation("hard_silu", "x hard_sigmoid(x), also called hard_swish.",
-    _gated(hard_sigmoid, 3),
+    _times_gate(hard_sigmoid, 3),
     "xc.nn.hard_silu(1.5) → Array(1.125, dtype=float32, weak_type=True)")
 # fmt: on
 hard_swish = hard_silu
@@ -165,11 +165,11 @@ def gelu(x, approximate=True):
     (Array(0.841192, dtype=float32, weak_type=True), Array(0.84134, dtype=float32, weak_type=True))
     """
     if not approximate:
-        return apply(_gated(ndtr, 100), x, who="nn.gelu")
+        return apply(_times_gate(ndtr, 100), x, who="nn.gelu")
     x = as_inexact("nn.gelu", x)
     # (1 + tanh z)/2 = sigmoid(2 z), which does not cancel on the left
     near = xnp.where(xnp.abs(x) > 100, 0, x)  # whose third power is in range
-    return _gated(
+    return _times_gate(
         lambda _: expit(math.sqrt(8 / math.pi) * (near + 0.044715 * (near * near * near))), 100
     )(x)
 

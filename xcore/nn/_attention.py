@@ -63,7 +63,7 @@ def _attend(query, key, value, bias, mask, query_lengths, key_lengths,
     logits = _logits(query, key, scale)
     if bias is not None:
         logits = logits + bias
-    seen = _seen(logits, mask, causal, window, query_lengths, key_lengths)
+    seen = _visible(logits, mask, causal, window, query_lengths, key_lengths)
     if seen is not None:
         lowest = -0.7 * float(dtypes.finfo(typeof(logits).dtype).max)
         logits = xnp.where(seen, logits, lowest)
@@ -114,7 +114,7 @@ def _mix(weights, value):
     return xnp.einsum("bkgts,bskh->btkgh", shares, _wide(value)).reshape(b, t, n, -1)
 
 
-def _seen(logits, mask, causal, window, query_lengths, key_lengths):
+def _visible(logits, mask, causal, window, query_lengths, key_lengths):
     """Which logits count, or None for all."""
     t, s = typeof(logits).shape[2:]
     here, there = xnp.arange(t)[:, None], xnp.arange(s)[None]

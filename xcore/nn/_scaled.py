@@ -124,7 +124,10 @@ def scaled_dot_general(lhs, rhs, dimension_numbers, preferred_element_type="floa
     @custom_jvp
     def product(a, b):
         of_a, of_b = dimension_numbers[0]
-        a, b = _rounded(who, "lhs", a, of_a, configs[0]), _rounded(who, "rhs", b, of_b, configs[1])
+        a, b = (
+            _quantized(who, "lhs", a, of_a, configs[0]),
+            _quantized(who, "rhs", b, of_b, configs[1]),
+        )
         return exact(a, b)
 
     @product.defjvp
@@ -135,7 +138,7 @@ def scaled_dot_general(lhs, rhs, dimension_numbers, preferred_element_type="floa
     return product(lhs, rhs)
 
 
-def _rounded(who: str, name: str, x, summed, config):
+def _quantized(who: str, name: str, x, summed, config):
     """An array rounded in blocks along the axes that are summed, and scaled back to float32."""
     ndim = typeof(x).ndim
     last = [one_axis(who, a, ndim) for a in summed]

@@ -104,8 +104,8 @@ def _apply_over(f, arrays, cores, signature):
     ]
     common = broadcast_shapes(who, *shapes) if shapes else ()
     checked = f if cores is None else _checked_results(f, cores[1], sizes, signature)
-    return _mapped(checked, arrays, shapes, common)(
-        *[_trimmed(x, s) for x, s in zip(arrays, shapes, strict=True)]
+    return _vmap_each(checked, arrays, shapes, common)(
+        *[_without_unit_axes(x, s) for x, s in zip(arrays, shapes, strict=True)]
     )
 
 
@@ -145,7 +145,7 @@ def _checked_results(f, results, sizes: dict, signature):
     return checked
 
 
-def _trimmed(x, lead):
+def _without_unit_axes(x, lead):
     """Leading axes of length 1 are not mapped over: they are dropped."""
     gone = tuple(i for i, n in enumerate(lead) if n == 1)
     return (
@@ -153,7 +153,7 @@ def _trimmed(x, lead):
     )
 
 
-def _mapped(f, arrays, shapes, common):
+def _vmap_each(f, arrays, shapes, common):
     """The function under one vmap for each common axis, the last axis innermost."""
     axes = [[len(s) - len(common) + i for s in shapes] for i in range(len(common))]
     for i in reversed(range(len(common))):

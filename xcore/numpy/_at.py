@@ -208,13 +208,13 @@ class Access(NamedTuple):
     wraps: bool = True
 
 
-def _unordered(how: str, x) -> bool:
+def _is_complex_extremum(how: str, x) -> bool:
     return how in ("min", "max") and dtypes.is_complex(typeof(x).dtype)
 
 
 def update(x, index, v, how: str, access: Access):
     """x.at[index] combined with v: ``how`` is set, add, mul, min or max."""
-    if _unordered(how, x):
+    if _is_complex_extremum(how, x):
         raise errors.dtype_not_allowed(f"numpy.ndarray.at[...].{how}", typeof(x).dtype, "real")
     if how != "set" and _is_of_wider_kind(x, v):
         return _update_as_wider(x, index, v, how, access)
@@ -355,7 +355,7 @@ def _combining(name: str, how: str, doc: str):
 def _learn(ready: FastCache, how: str, key, x: Array, index, v):
     """What the fast path needs for a change by ``v``, kept under a key that is not None; or None."""
     settings, found = config.base(), None
-    given = _simple_value(x, v) if has_windows(x) and not _unordered(how, x) else None
+    given = _simple_value(x, v) if has_windows(x) and not _is_complex_extremum(how, x) else None
     if given is not None:
         found = window_of(x, index)
     if found is None:

@@ -66,18 +66,20 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
     axis = one_axis(who, axis, typeof(a).ndim)
     if n and (prepend is not None or append is not None):
         ends = [
-            None if x is None else _slab(alike(who, a, _listed(x))[1], typeof(a).shape, axis)
+            None
+            if x is None
+            else _constant_along(alike(who, a, _list_to_array(x))[1], typeof(a).shape, axis)
             for x in (prepend, append)
         ]
         a = concatenate([x for x in (ends[0], a, ends[1]) if x is not None], axis)
     return _diff(a, n, axis)
 
 
-def _listed(x):
+def _list_to_array(x):
     return asarray(x) if isinstance(x, (list, tuple)) else x
 
 
-def _slab(x, shape, axis: int):
+def _constant_along(x, shape, axis: int):
     """A number as an array of length 1 along the axis; arrays as they are."""
     return x if typeof(x).ndim else broadcast_to(x, (*shape[:axis], 1, *shape[axis + 1 :]))
 
@@ -96,7 +98,7 @@ def ediff1d(ary, to_end=None, to_begin=None):
     who = "numpy.ediff1d"
     middle = diff(ravel(as_array(who, ary)))
     ends = [
-        None if x is None else ravel(as_array(who, _listed(x), dtype=typeof(middle).dtype))
+        None if x is None else ravel(as_array(who, _list_to_array(x), dtype=typeof(middle).dtype))
         for x in (to_begin, to_end)
     ]
     return concatenate([x for x in (ends[0], middle, ends[1]) if x is not None])
@@ -339,7 +341,7 @@ def _one_period(x, xp, fp, period):
     return x, xp, concatenate([fp[-1:], fp, fp[:1]])
 
 
-def _beside_infinity(x, low, high):
+def _weight_at_infinity(x, low, high):
     """The weight of the second sample: next to one at infinity there is the other's value alone."""
     inside = where(isinf(low), where(isinf(high), math.nan, 1.0), 0.0)
     return where(isinf(x), where(x == high, 1.0, 0.0), inside)
@@ -365,7 +367,7 @@ def _between_samples(x, xp, fp, ends, modes):
         flat = step == 0
         far = isinf(low) | isinf(high) | isinf(x)
         part = where(far, 0, x - low) / where(flat | far, 1, step)  # pyright: ignore[reportOperatorIssue]
-        part = where(far, _beside_infinity(x, low, high), part)
+        part = where(far, _weight_at_infinity(x, low, high), part)
         out = where(flat, fp[i], _line(part, fp[i - 1], fp[i]))
         for at, value in ((low, fp[i - 1]), (high, fp[i])):
             out = where(isnan(out) & (x == at), value, out)

@@ -49,17 +49,17 @@ def moves(*names: str):
                 found = [*found, *[kwargs[n] for n in names if n in kwargs]]
             if not any(map(_may_hold, found)):
                 return f(*args, **kwargs)
-            return _over_numbers(f, signature.bind(*args, **kwargs), names)
+            return _lift_to_keys(f, signature.bind(*args, **kwargs), names)
 
         return moved
 
     return wrap
 
 
-def _over_numbers(f, bound, names: tuple):
+def _lift_to_keys(f, bound, names: tuple):
     held = {n: bound.arguments[n] for n in names if n in bound.arguments}
     leaves, structure = tree.flatten(held, is_leaf=_is_compound)
-    like = _one_kind(f.__name__.lstrip("_"), leaves)
+    like = _common_type(f.__name__.lstrip("_"), leaves)
 
     def of_numbers(numbers):
         bound.arguments.update(tree.unflatten(structure, numbers))
@@ -69,7 +69,7 @@ def _over_numbers(f, bound, names: tuple):
     return tree.map(like._with, out)
 
 
-def _one_kind(name: str, leaves) -> Compound:
+def _common_type(name: str, leaves) -> Compound:
     """The first of the arrays, if all are of one kind."""
     like = next(x for x in leaves if _is_compound(x))
     for x in leaves:

@@ -173,7 +173,7 @@ def _from_numbers(items, dtype):
             np.array(items) if dtype is None or dtype.kind != "V" else np.array(items, np.float64)
         )
     except ValueError:
-        raise _ragged(items) from None
+        raise _ragged_lists(items) from None
     if host.dtype == object:  # an int of more than 64 bits
         host = host != 0 if dtype == bool else _as_floats(items, dtype)
     if dtype is None:
@@ -215,7 +215,7 @@ def _default_for(host: np.ndarray):
     return dtype
 
 
-def _ragged(items) -> Exception:
+def _ragged_lists(items) -> Exception:
     return errors.bad_argument(
         "numpy.asarray", "the data", items, "nested lists of equal lengths",
         "Lists of different lengths have no shape; pad them.",
@@ -229,7 +229,7 @@ def _on_host(items, dtype):
         if not parts:
             return np.zeros(0, dtype)
         if len({p.shape for p in parts}) > 1:
-            raise _ragged(items)
+            raise _ragged_lists(items)
         return np.stack(parts)
     return cast_on_host(np.asarray(items), dtype)
 
@@ -241,7 +241,7 @@ def _stacked(items, dtype):
     shapes = {typeof(p).shape for p in parts}
     if len(shapes) != 1:
         raise (
-            _ragged(items)
+            _ragged_lists(items)
             if shapes
             else errors.bad_argument("numpy.asarray", "the data", items, "not empty")
         )

@@ -22,7 +22,7 @@ from ._spread import spreads
 from ._triangles import diagonal_of
 
 
-def _parsed(args):
+def _parse_arguments(args):
     """(subscripts of each operand, of the result, operands) from both ways to call einsum."""
     if isinstance(args[0], str):
         text, operands = args[0].replace(" ", ""), list(args[1:])
@@ -147,7 +147,7 @@ def einsum(subscripts, /, *operands, out=None, optimize="auto", precision=None,
     Array([3., 3.], dtype=float32)
     """
     no_out("numpy.einsum", out)
-    inputs, output, operands = _parsed((subscripts, *operands))
+    inputs, output, operands = _parse_arguments((subscripts, *operands))
     operands = [as_value("numpy.einsum", x) for x in operands]
     _check_subscripts(inputs, output, operands)
     text = ",".join(inputs) + "->" + output
@@ -172,7 +172,7 @@ def einsum_path(subscripts, /, *operands, optimize="greedy"):
     >>> xnp.einsum_path("ij,jk,kl->il", x, x, x)[0]
     ['einsum_path', (0, 1), (0, 1)]
     """
-    inputs, output, operands = _parsed((subscripts, *operands))
+    inputs, output, operands = _parse_arguments((subscripts, *operands))
     _check_subscripts(inputs, output, operands)
     dummies = [np.broadcast_to(np.zeros(()), np.shape(x)) for x in operands]
     optimize = "greedy" if optimize == "auto" else optimize
@@ -199,13 +199,13 @@ def _einsum(operands, inputs, output, path, precision, preferred):
         while len(taken) > 1:
             needed = set(output).union(*[t[0] for t in terms], *[t[0] for t in taken[2:]])
             taken = [_pair(taken[0], taken[1], needed, precision, wide), *taken[2:]]
-        terms.append(_reduced(*taken[0], set(output).union(*[t[0] for t in terms])))
+        terms.append(_single_labels(*taken[0], set(output).union(*[t[0] for t in terms])))
     ((labels, x),) = terms
     x = ops.transpose(x, perm=tuple(labels.index(c) for c in output)) if labels != output else x
     return x if preferred is None else astype(x, dtypes.as_dtype(preferred))
 
 
-def _reduced(labels: str, x, needed: set):
+def _single_labels(labels: str, x, needed: set):
     """An operand without repeated labels and without those that nothing else needs."""
     for c in sorted(set(labels)):
         while labels.count(c) > 1:
@@ -230,7 +230,7 @@ def _equal_axes(x, i, j):
 def _pair(first, second, needed: set, precision, wide):
     """Two operands contracted to one, of the wide dtype if there is one."""
     both = set(first[0]) & set(second[0])
-    (la, a), (lb, b) = _reduced(*first, needed | both), _reduced(*second, needed | both)
+    (la, a), (lb, b) = _single_labels(*first, needed | both), _single_labels(*second, needed | both)
     la, a, lb, b = *_without_ones(la, a, lb, b), *_without_ones(lb, b, la, a)
     both = [c for c in la if c in lb]
     batch = [c for c in both if c in needed]

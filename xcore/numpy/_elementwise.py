@@ -365,7 +365,7 @@ def _compare(name: str, op, doc: str, example: str, ordered: bool = True):
             return as_array(who, x1 == x2 if op is ops.eq else x1 != x2)
         x1, x2 = in_reach(x1, x2), in_reach(x2, x1)
         if _have_no_integer_in_common(x1, x2):
-            return _exactly(who, op, as_value(who, x1), as_value(who, x2))
+            return _compare_mixed_signs(who, op, as_value(who, x1), as_value(who, x2))
         return on_values(*as_arrays(who, x1, x2))
 
     return named(f, name, doc + _OPERANDS, example, 2)
@@ -377,7 +377,7 @@ def _have_no_integer_in_common(*xs) -> bool:
     return dtypes.uint64 in found and any([getattr(d, "kind", "") == "i" for d in found])
 
 
-def _exactly(who: str, op, x, y):
+def _compare_mixed_signs(who: str, op, x, y):
     """``op`` of an unsigned and a signed integer: a negative one is below all the others."""
     result_dtype(who, x, y)  # which may be refused
     shape = broadcast_shapes(who, typeof(x).shape, typeof(y).shape)

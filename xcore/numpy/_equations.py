@@ -80,10 +80,10 @@ def _solve(a, b):
 
 def _solve_side_by_side(a, b):
     *lead, n, k = typeof(b).shape
-    lanes = math.prod(lead)
-    wide = ops.move_axis(ops.reshape(b, shape=(lanes, n, k)), 0, 1)
-    x, singular = solve_matrices(a, ops.reshape(wide, shape=(n, lanes * k)))
-    x = ops.move_axis(ops.reshape(x, shape=(n, lanes, k)), 1, 0)
+    batch_size = math.prod(lead)
+    wide = ops.move_axis(ops.reshape(b, shape=(batch_size, n, k)), 0, 1)
+    x, singular = solve_matrices(a, ops.reshape(wide, shape=(n, batch_size * k)))
+    x = ops.move_axis(ops.reshape(x, shape=(n, batch_size, k)), 1, 0)
     return ops.reshape(x, shape=(*lead, n, k)), singular
 
 
@@ -348,10 +348,15 @@ def _lstsq(a, b, rcond):
     (s,) = ops.svd(a, full=False, vectors=False)
     size = ops.abs(b - matmul(a, x))
     residuals = ops.reduce_sum(size * size, axes=(0,))
-    return back(x[:, 0] if vector else x), back(residuals), _count(_is_above(s, relative)), back(s)
+    return (
+        back(x[:, 0] if vector else x),
+        back(residuals),
+        _order_or_first(_is_above(s, relative)),
+        back(s),
+    )
 
 
-def _count(which):
+def _order_or_first(which):
     """How many along the last axis."""
     numbers = ops.convert(which, dtype=dtypes.default_dtype("int"))
     return ops.reduce_sum(numbers, axes=(typeof(which).ndim - 1,))
@@ -382,8 +387,8 @@ def matrix_rank(A, tol=None, hermitian: bool = False, *, rtol=None):
     a, _ = as_matrices("matrix_rank", x, square=hermitian)
     s = (hermitian_svd(a, False) if hermitian else ops.svd(a, full=False, vectors=False))[0]
     if tol is None:
-        return _count(_is_above(s, _relative("matrix_rank", a, rtol)))
+        return _order_or_first(_is_above(s, _relative("matrix_rank", a, rtol)))
     tol = astype(as_array("numpy.linalg.matrix_rank", tol), typeof(s).dtype)
-    return _count(
+    return _order_or_first(
         ops.gt(s, broadcast_to(tol[..., None] if typeof(tol).ndim else tol, typeof(s).shape))
     )

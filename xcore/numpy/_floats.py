@@ -43,19 +43,19 @@ def _by_class(on_floats):
         if kind == "float8":
             x, kind = ops.convert(x, dtype=dtypes.float32), "float"
         if kind == "complex":
-            return _of_either(on_floats, x)
+            return _of_any_part(on_floats, x)
         if kind != "float":
-            return _never(x)
+            return _all_false(x)
         return on_floats(x)
 
     return on_values
 
 
-def _never(x):
+def _all_false(x):
     return ops.full_like_type(typeof(x).strong().with_dtype(dtypes.bool_), False)
 
 
-def _of_either(on_floats, z):
+def _of_any_part(on_floats, z):
     return ops.or_(on_floats(ops.real(z)), on_floats(ops.imag(z)))
 
 
@@ -72,7 +72,7 @@ def _isfinite(x):
         return ops.and_(ops.is_finite(ops.real(x)), ops.is_finite(ops.imag(x)))
     if kind in ("float", "float8"):
         return ops.is_finite(ops.convert(x, dtype=dtypes.float32) if kind == "float8" else x)
-    return ops.not_(_never(x))
+    return ops.not_(_all_false(x))
 
 
 isfinite = unary("isfinite", _isfinite, "x is neither infinite nor NaN.",
@@ -83,7 +83,7 @@ def _signed_infinity(name: str, value: float, doc: str, example: str):
     def on_values(x):
         if is_complex(x):
             raise errors.dtype_not_allowed(f"numpy.{name}", typeof(x).dtype, "real")
-        return ops.eq(x, const(x, value)) if dtypes.is_floating(typeof(x).dtype) else _never(x)
+        return ops.eq(x, const(x, value)) if dtypes.is_floating(typeof(x).dtype) else _all_false(x)
 
     return unary(name, on_values, doc, example, inexact=False)
 
@@ -102,7 +102,7 @@ def _isreal(x):
 
 def _iscomplex(x):
     if not is_complex(x):
-        return _never(x)
+        return _all_false(x)
     part = ops.imag(x)
     return ops.ne(part, ops.zeros(typeof(part)))
 
@@ -154,7 +154,7 @@ def _signbit(x):
     kind = dtypes.kind(typeof(x).dtype)
     if kind == "float":
         x, kind = _bits(x), "int"
-    return ops.lt(x, ops.zeros(typeof(x))) if kind == "int" else _never(x)
+    return ops.lt(x, ops.zeros(typeof(x))) if kind == "int" else _all_false(x)
 
 
 signbit = unary("signbit", _signbit, "x has a minus sign (-0.0 too).",

@@ -307,11 +307,11 @@ def unravel_index(indices, shape, order="C"):
     one_of("numpy.unravel_index", "order", order, ("C", "F"), "'C' or 'F'")
     step = 1 if order == "C" else -1
     flat = as_positions("numpy.unravel_index", indices)
-    return tuple(_unraveled(flat, shape[::step])[::step])
+    return tuple(_unravel(flat, shape[::step])[::step])
 
 
 @fused(1)
-def _unraveled(flat, shape):
+def _unravel(flat, shape):
     size = math.prod(shape)
     if not size and typeof(flat).size:
         raise errors.bad_argument(
@@ -354,7 +354,7 @@ def ravel_multi_index(multi_index, dims, mode="raise", order="C", *, dtype=None)
         if m == "raise":
             _check_inside(who, x, n)
     one_of(who, "order", order, ("C", "F"), "'C' or 'F'")
-    return _raveled(
+    return _ravel(
         arrays, dims, modes, order == "F", None if dtype is None else dtypes.as_dtype(dtype)
     )
 
@@ -370,7 +370,7 @@ def _check_inside(who: str, x, n: int) -> None:
 
 
 @fused(1)
-def _raveled(arrays, dims, modes, fortran, dtype):
+def _ravel(arrays, dims, modes, fortran, dtype):
     arrays = as_arrays("numpy.ravel_multi_index", *arrays)
     dtype = dtype or (dtypes.int64 if math.prod(dims) > 2**31 else dtypes.default_dtype("int"))
     total, stride = None, 1

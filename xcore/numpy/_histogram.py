@@ -47,7 +47,7 @@ def bincount(x, weights=None, minlength=0, *, length=None, out_sharding=None):
         return _counted_on_host(who, *map(np.asarray, arrays), minlength=minlength)
     if length is None:
         raise errors.size_needed(who, next(a for a in arrays if type(a) is not Array), "length")
-    return _counted(arrays, operator.index(length))
+    return _count(arrays, operator.index(length))
 
 
 def _counted_on_host(who: str, x, weights=None, *, minlength):
@@ -63,7 +63,7 @@ def _counted_on_host(who: str, x, weights=None, *, minlength):
 
 
 @fused(1)
-def _counted(arrays, length):
+def _count(arrays, length):
     x, *weights = arrays
     dtype = dtypes.default_dtype("int")
     one = ops.ones(ArrayType(typeof(x).shape, dtype))

@@ -39,7 +39,7 @@ def conv_dimension_numbers(lhs_shape, rhs_shape, dimension_numbers) -> ConvDimen
     return ConvDimensionNumbers(*_layouts(dimension_numbers, len(lhs_shape)))
 
 
-def _spelled(letters: str, kind: str) -> tuple:
+def _positions_of(letters: str, kind: str) -> tuple:
     """(batch or out feature, feature, *space) positions of a layout such as "NHWC"."""
     first, second = {"lhs": "NC", "rhs": "OI", "out": "NC"}[kind]
     space = [c for c in letters if c not in (first, second)]
@@ -58,9 +58,9 @@ def _layouts(numbers, ndim: int):
     if hasattr(numbers, "lhs_spec"):
         return tuple(numbers.lhs_spec), tuple(numbers.rhs_spec), tuple(numbers.out_spec)
     out = []
-    order = _spelled(numbers[1], "rhs")[2]
+    order = _positions_of(numbers[1], "rhs")[2]
     for letters, kind in zip(numbers, ("lhs", "rhs", "out"), strict=True):
-        a, b, space = _spelled(letters, kind)
+        a, b, space = _positions_of(letters, kind)
         if sorted(space) != sorted(order):
             raise ValueError(f"xcore.lax: dimension_numbers {numbers} name different spatial axes.")
         out.append((a, b, *[letters.index(c) for c in order]))
@@ -303,13 +303,13 @@ def _combiner(computation, arrays):
 
     def elementwise(a, b):
         flat = [[ops.reshape(x, shape=(typeof(x).size,)) for x in xs] for xs in (a, b)]
-        out = tree.leaves(vmap(computation)(*[_as_given(arrays, xs) for xs in flat]))
+        out = tree.leaves(vmap(computation)(*[_in_structure(arrays, xs) for xs in flat]))
         return [ops.reshape(o, shape=typeof(x).shape) for o, x in zip(out, a, strict=True)]
 
     return elementwise
 
 
-def _as_given(arrays, leaves):
+def _in_structure(arrays, leaves):
     return tree.unflatten(tree.structure(arrays), leaves)
 
 
@@ -370,7 +370,7 @@ def reduce(operands, init_values, computation, dimensions):
         ops.broadcast_in_dim(i, shape=typeof(o).shape, dims=())
         for i, o in zip(inits, out, strict=True)
     ]
-    return _as_given(operands, combine(starts, out))
+    return _in_structure(operands, combine(starts, out))
 
 
 def _folded(combine, xs, inits, axes):
@@ -434,7 +434,7 @@ def reduce_window(operand, init_value, computation, window_dimensions, window_st
         ops.broadcast_in_dim(i, shape=typeof(x).shape, dims=())
         for i, x in zip(inits, xs, strict=True)
     ]
-    return _as_given(operand, combine(starts, xs))
+    return _in_structure(operand, combine(starts, xs))
 
 
 def _per_axis(who: str, name: str, value, n: int) -> tuple:
@@ -462,11 +462,11 @@ def _windowed(combine, xs, axis: int, window: int, stride: int, dilation: int):
         for tap in taps[1:]:
             total = combine(total, tap)
         return total
-    total = _doubled(combine, xs, axis, window, dilation, n - reach)
+    total = _by_doubling(combine, xs, axis, window, dilation, n - reach)
     return [_rows(x, 0, n - reach, stride, axis) for x in total]
 
 
-def _doubled(combine, xs, axis: int, window: int, dilation: int, length: int) -> list:
+def _by_doubling(combine, xs, axis: int, window: int, dilation: int, length: int) -> list:
     total, done, size = None, 0, 1
     while True:
         if window & size:

@@ -42,7 +42,7 @@ def _count(who: str, shape, axes, where, dtype):
     return keep_axes(astype(total, dtype), shape, axes, True)
 
 
-def _mean_kept(who: str, a, axes, where):
+def _mean_keepdims(who: str, a, axes, where):
     """The mean along axes, which are kept, and the count."""
     a = masked(who, a, where, 0)
     shape = typeof(a).shape
@@ -51,7 +51,7 @@ def _mean_kept(who: str, a, axes, where):
     return ops.div(total, broadcast_to(n, typeof(total).shape)), n
 
 
-def _dropped(x, axes, keepdims: bool):
+def _without_axes(x, axes, keepdims: bool):
     shape = typeof(x).shape
     return (
         x
@@ -80,10 +80,10 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
     work, result = _mean_dtypes(a, dtype)
     a = _spread_where(who, astype(a, work), where)
     axes = axes_of(who, axis, typeof(a).ndim)
-    value, count = _mean_kept(who, a, axes, where)
+    value, count = _mean_keepdims(who, a, axes, where)
     if where is None and config.settings().sanitize_cancellation:
-        check_digits(who, a, _dropped(value, axes, False), axes, count)
-    return astype(_dropped(value, axes, keepdims), result)
+        check_digits(who, a, _without_axes(value, axes, False), axes, count)
+    return astype(_without_axes(value, axes, keepdims), result)
 
 
 def _variance(name, a, axis, dtype, out, ddof, keepdims, where, center, correction):
@@ -101,7 +101,7 @@ def _variance(name, a, axis, dtype, out, ddof, keepdims, where, center, correcti
     a = _spread_where(who, astype(a, work), where)
     axes = axes_of(who, axis, typeof(a).ndim)
     if center is None:
-        center, n = _mean_kept(who, a, axes, where)
+        center, n = _mean_keepdims(who, a, axes, where)
     else:
         center, n = (
             as_array(who, center, dtype=work),
@@ -120,7 +120,7 @@ def _variance(name, a, axis, dtype, out, ddof, keepdims, where, center, correcti
     free = ops.sub(broadcast_to(n, t.shape), ops.full_like_type(t, ddof))
     # fewer elements than degrees of freedom: no variance is defined, and dividing gives NaN
     free = ops.max(free, ops.zeros(t))
-    return _dropped(ops.div(total, free), axes, keepdims), dtypes.to_real(result)
+    return _without_axes(ops.div(total, free), axes, keepdims), dtypes.to_real(result)
 
 
 @described(

@@ -25,7 +25,7 @@ def _numbers(who: str, a, where):
     return taken if where is None else logical_and(taken, _reduce.as_mask(who, where))
 
 
-def _written(f, name: str, doc: str, result: str, **about: str):
+def _documented(f, name: str, doc: str, result: str, **about: str):
     f.__name__ = name
     example = f"xnp.{name}(xnp.asarray([1.0, xnp.nan, 3.0])) → {result}"
     return described(doc, example, **about)(f)
@@ -35,7 +35,7 @@ def _folded(name: str, reduce, value, doc: str, result: str):
     def f(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
         return reduce(_without(name, a, value), axis, dtype, out, keepdims, initial, where)
 
-    return _written(f, name, doc, result)
+    return _documented(f, name, doc, result)
 
 
 # fmt: off
@@ -49,7 +49,7 @@ def _running(name: str, accumulate, value, doc: str, result: str):
     def f(a, axis=None, dtype=None, out=None):
         return accumulate(_without(name, a, value), axis, dtype, out)
 
-    return _written(f, name, doc, result, axis=ONE_AXIS)
+    return _documented(f, name, doc, result, axis=ONE_AXIS)
 
 
 # fmt: off
@@ -71,7 +71,7 @@ def _extremum(name: str, reduce, worst: float, doc: str, result: str):
         nothing = ~_reduce.any(_numbers(f"numpy.{name}", a, where), axis, keepdims=keepdims)
         return pick(nothing, math.nan, known)
 
-    return _written(f, name, doc, result)
+    return _documented(f, name, doc, result)
 
 
 # fmt: off
@@ -90,7 +90,9 @@ def _position(name: str, reduce, worst: float, doc: str, result: str):
             return found
         return pick(_reduce.all(isnan(a), axis, keepdims=keepdims), -1, found)
 
-    return _written(f, name, doc, result, axis="along which; None counts in the flattened array.")
+    return _documented(
+        f, name, doc, result, axis="along which; None counts in the flattened array."
+    )
 
 
 # fmt: off
@@ -134,7 +136,7 @@ def _spread(name: str, spread, doc: str):
             return y
         return pick(enough.reshape(typeof(y).shape), y, math.nan)
 
-    return _written(f, name, doc, "Array(1., dtype=float32)")
+    return _documented(f, name, doc, "Array(1., dtype=float32)")
 
 
 nanvar = _spread("nanvar", _moments.var, "The variance of the elements that are not NaN.")

@@ -75,7 +75,7 @@ def _ordinal(who: str, p, allowed=()):
     raise errors.bad_argument(who, "ord", p, f"a number{' or one of ' + names if names else ''}")
 
 
-def _finished(norm, x, axes, keepdims: bool):
+def _with_axes(norm, x, axes, keepdims: bool):
     norm = astype(norm, dtypes.to_real(typeof(x).dtype))
     return keep_axes(norm, typeof(x).shape, axes, keepdims)
 
@@ -98,7 +98,7 @@ def vector_norm(x, /, *, axis=None, keepdims: bool = False, ord=2):
     x = as_inexact(who, x)
     axes = axes_of(who, axis, typeof(x).ndim)
     p = 2 if ord is None else _ordinal(who, ord)
-    return _finished(_vector_norm(x, axes, p), x, axes, keepdims)
+    return _with_axes(_vector_norm(x, axes, p), x, axes, keepdims)
 
 
 # Matrices
@@ -152,7 +152,7 @@ def matrix_norm(x, /, *, keepdims: bool = False, ord="fro"):
         raise errors.shape_mismatch(who, "need 2 or more axes", x=x)
     p = "fro" if ord is None else _ordinal(who, ord, _MATRIX_ORDS)
     norm = _matrix_norm(who, x, n - 2, n - 1, p)
-    return _finished(norm, x, (n - 2, n - 1), keepdims)
+    return _with_axes(norm, x, (n - 2, n - 1), keepdims)
 
 
 @fused(1)
@@ -177,13 +177,13 @@ def norm(x, ord=None, axis=None, keepdims: bool = False):
     axes = axis if isinstance(axis, (tuple, list)) else axes_of(who, axis, t.ndim)
     axes = tuple(axes_of(who, a, t.ndim)[0] for a in axes)
     if ord is None and (axis is None or len(axes) == 1):
-        return _finished(_vector_norm(x, axes, 2), x, axes, keepdims)
+        return _with_axes(_vector_norm(x, axes, 2), x, axes, keepdims)
     if len(axes) == 1:
-        return _finished(_vector_norm(x, axes, _ordinal(who, ord)), x, axes, keepdims)
+        return _with_axes(_vector_norm(x, axes, _ordinal(who, ord)), x, axes, keepdims)
     if len(axes) != 2 or axes[0] == axes[1]:
         raise errors.bad_argument(who, "axis", axis, "one axis or two different ones")
     p = _ordinal(who, "fro" if ord is None else ord, _MATRIX_ORDS)
-    return _finished(_matrix_norm(who, x, *axes, p), x, axes, keepdims)
+    return _with_axes(_matrix_norm(who, x, *axes, p), x, axes, keepdims)
 
 
 @fused(1)

@@ -168,11 +168,11 @@ def _padded(arrays, widths, mode, settings):
     return x
 
 
-def _around(parts, axis: int):
+def _concatenated(parts, axis: int):
     return concatenate([p for p in parts if typeof(p).shape[axis]], axis)
 
 
-def _repeated(x, axis: int, n: int):
+def _repeat_slice(x, axis: int, n: int):
     """A slice of length 1 along an axis, n times."""
     shape = typeof(x).shape
     return broadcast_to(x, (*shape[:axis], n, *shape[axis + 1 :]))
@@ -201,13 +201,15 @@ def _empty(x, axis, low, high, *_):
 
 def _edge(x, axis, low, high, *_):
     first, last = _ends(x, axis)
-    return _around([_repeated(first, axis, low), x, _repeated(last, axis, high)], axis)
+    return _concatenated(
+        [_repeat_slice(first, axis, low), x, _repeat_slice(last, axis, high)], axis
+    )
 
 
 def _linear_ramp(x, axis, low, high, pair, *_):
     first, last = _ends(x, axis)
     left, right = _ramp(pair[0], first, axis, low), _ramp(pair[1], last, axis, high)
-    return _around([left, x, flip(right, axis)], axis)
+    return _concatenated([left, x, flip(right, axis)], axis)
 
 
 def _ramp(start, end, axis: int, n: int):
@@ -240,7 +242,9 @@ def _statistic(name: str):
         if not dtypes.is_inexact(dtype):
             found = [round(v) if dtypes.is_inexact(typeof(v).dtype) else v for v in found]
         left, right = (astype(v, dtype) for v in found)
-        return _around([_repeated(left, axis, low), x, _repeated(right, axis, high)], axis)
+        return _concatenated(
+            [_repeat_slice(left, axis, low), x, _repeat_slice(right, axis, high)], axis
+        )
 
     return padder
 
@@ -257,7 +261,7 @@ def _mirror(includes_edge: bool):
             parts = [flip(p, axis) for p in parts]
             if odd:
                 parts = [2 * end - p for end, p in zip(_ends(x, axis), parts, strict=True)]
-            x = _around([parts[0], x, parts[1]], axis)
+            x = _concatenated([parts[0], x, parts[1]], axis)
             low, high = low - left, high - right
         return x
 

@@ -254,7 +254,7 @@ def _vectors(who: str, *xs):
     return [astype(x, dtype) for x in xs]
 
 
-def _known(*xs) -> bool:
+def _are_concrete(*xs) -> bool:
     return all(type(x) is Array for x in xs)
 
 
@@ -337,7 +337,7 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False, *, size=Non
     """
     who = "numpy.intersect1d"
     x, y = _vectors(who, ar1, ar2)
-    if size is None and _known(x, y):
+    if size is None and _are_concrete(x, y):
         found = np.intersect1d(np.asarray(x), np.asarray(y), assume_unique, True)
         values, *places = map(from_numpy, found)
         places = [astype(p, dtypes.default_dtype("int")) for p in places]
@@ -381,7 +381,7 @@ def setdiff1d(ar1, ar2, assume_unique=False, *, size=None, fill_value=None):
     """
     who = "numpy.setdiff1d"
     ar1, ar2 = as_array(who, ar1), as_array(who, ar2)
-    if size is None and _known(ar1, ar2):
+    if size is None and _are_concrete(ar1, ar2):
         return from_numpy(np.setdiff1d(np.asarray(ar1), np.asarray(ar2), assume_unique))
     x, y = _vectors(who, ar1, ar2)
     if assume_unique:
@@ -408,7 +408,7 @@ def setxor1d(ar1, ar2, assume_unique=False, *, size=None, fill_value=None):
     """
     who = "numpy.setxor1d"
     x, y = _vectors(who, ar1, ar2)
-    if size is None and _known(x, y):
+    if size is None and _are_concrete(x, y):
         return from_numpy(np.setxor1d(np.asarray(x), np.asarray(y), assume_unique))
     values, keep = _in_one([x, y], bool(assume_unique))
     fill = [] if fill_value is None else [as_array(who, fill_value)]

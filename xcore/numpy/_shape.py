@@ -21,7 +21,7 @@ from ._spread import spreads
 # Shapes
 
 
-def _filled_in(who: str, shape, size: int) -> tuple:
+def _with_inferred_size(who: str, shape, size: int) -> tuple:
     """A shape whose one -1 is replaced by what makes the size fit."""
     shape = check_shape(who, shape, -1)
     if shape.count(-1) > 1:
@@ -55,7 +55,7 @@ def reshape(a, shape=None, order="C", *, copy=None, out_sharding=None):
     a = as_array("numpy.reshape", a)
     if shape is None:
         raise TypeError("xcore.numpy.reshape: shape is missing.")
-    shape = _filled_in("numpy.reshape", shape, typeof(a).size)
+    shape = _with_inferred_size("numpy.reshape", shape, typeof(a).size)
     if _is_fortran("reshape", order):
         flipped = ops.reshape(transpose(a), shape=shape[::-1])
         return transpose(flipped)

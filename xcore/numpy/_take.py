@@ -74,7 +74,7 @@ def _take(a, indices, axis, mode, fill_value, unique, is_sorted):
     axis = one_axis(who, axis, typeof(a).ndim)
     if mode is None and findings.checks_positions():
         check_positions(indices, axis, typeof(a).shape)
-    indices = _placed(indices, typeof(a).shape[axis], mode)
+    indices = _wrapped(indices, typeof(a).shape[axis], mode)
     at = (*(slice(None),) * axis, indices)
     return getitem(
         a,
@@ -86,7 +86,7 @@ def _take(a, indices, axis, mode, fill_value, unique, is_sorted):
     )
 
 
-def _placed(indices, n: int, mode):
+def _wrapped(indices, n: int, mode):
     """Positions out of range brought into it, as the mode wants."""
     if mode == "wrap" and n:
         return remainder(astype(indices, dtypes.int64) if _is_long(n, indices) else indices, n)
@@ -305,7 +305,7 @@ def fill_diagonal(a, val, wrap=False, *, inplace=True):
 # Deleting and inserting
 
 
-def _is_known(x) -> bool:
+def _is_concrete(x) -> bool:
     return not isinstance(x, Value) or type(x) is Array
 
 
@@ -352,7 +352,7 @@ def delete(arr, obj, axis=None, *, assume_unique_indices=False):
     shape = typeof(arr).shape
     axis = one_axis(who, axis, len(shape))
     front, n = (slice(None),) * axis, shape[axis]
-    if _is_known(obj):
+    if _is_concrete(obj):
         gone = _known_positions(who, obj, n, axis, shape)
         _check_range(gone, -n, n - 1, axis, shape)
         return arr[(*front, np.delete(np.arange(n), gone))]
@@ -400,7 +400,7 @@ def insert(arr, obj, values, axis=None):
         who, values if is_array_like(values) else asarray(values), dtype=typeof(arr).dtype
     )
     n = shape[axis]
-    if _is_known(obj):
+    if _is_concrete(obj):
         at = _known_positions(who, obj, n, axis, shape)
         _check_range(at, -n, n, axis, shape)
         single = np.ndim(obj) == 0 and not isinstance(obj, slice)

@@ -28,7 +28,7 @@ class _Ufuncs(type):
     """The class of ``ufunc``: elementwise functions of this package count as its instances."""
 
     def __instancecheck__(cls, x):
-        return type.__instancecheck__(cls, x) or _is_given(x)
+        return type.__instancecheck__(cls, x) or _is_known_function(x)
 
 
 class ufunc(metaclass=_Ufuncs):
@@ -210,7 +210,7 @@ class ufunc(metaclass=_Ufuncs):
         axis = one_axis(who, axis, typeof(a).ndim)
         if isinstance(indices, Value) and not hasattr(indices, "_t"):
             return self._reduceat_traced(moveaxis(a, axis, 0), indices, axis, dtype)
-        positions, segment = _stretches(who, indices, typeof(a).shape[axis])
+        positions, segment = _segment_lengths(who, indices, typeof(a).shape[axis])
         result = self._result_dtype(a, dtype)
         rows = moveaxis(a, axis, 0)[positions]
         rows = astype(rows, result) if dtype is not None else rows
@@ -257,7 +257,7 @@ def _in_rows(x, axes):
     return ops.reshape(moved, shape=(count, *[shape[i] for i in rest]))
 
 
-def _stretches(who: str, indices, n: int):
+def _segment_lengths(who: str, indices, n: int):
     """The positions of all stretches one after the other, and the number of the stretch of each."""
     starts = np.asarray(indices)
     if starts.ndim != 1 or starts.dtype.kind not in "iu":
@@ -378,7 +378,7 @@ def _give_methods(function, nin: int, names: tuple) -> None:
         setattr(function, name, getattr(made, name))
 
 
-def _is_given(x) -> bool:
+def _is_known_function(x) -> bool:
     return any(x is f for f in (*_BINARY, *_UNARY))
 
 

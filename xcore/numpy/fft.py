@@ -115,7 +115,7 @@ def axes_and_lengths(who: str, shape, s, axes) -> tuple[list, list]:
 # Transforming
 
 
-def _over_last(x, kind: str, lengths):
+def _transform_last(x, kind: str, lengths):
     """One operation over the last axes; no points give no results, of the right shape."""
     shape = typeof(x).shape
     if 0 not in shape:
@@ -126,7 +126,7 @@ def _over_last(x, kind: str, lengths):
     return ops.zeros(ArrayType((*shape[:-1], last), dtype))
 
 
-def _over(x, kind: str, axes, lengths):
+def _transform_axes(x, kind: str, axes, lengths):
     """One operation over a few different axes, wherever they are, cut off or filled up first."""
     ndim, points = typeof(x).ndim, list(lengths)
     if kind == "IRFFT":
@@ -134,8 +134,8 @@ def _over(x, kind: str, axes, lengths):
     x = resized(x, dict(zip(axes, points, strict=True)))
     perm = [i for i in range(ndim) if i not in axes] + list(axes)
     if perm == list(range(ndim)):
-        return _over_last(x, kind, lengths)
-    out = _over_last(ops.transpose(x, perm=tuple(perm)), kind, lengths)
+        return _transform_last(x, kind, lengths)
+    out = _transform_last(ops.transpose(x, perm=tuple(perm)), kind, lengths)
     return ops.transpose(out, perm=tuple([perm.index(i) for i in range(ndim)]))
 
 
@@ -169,14 +169,14 @@ def _transform(who: str, a, kind: str, axes, lengths, norm):
     a = times(a, factor) if kind == "RFFT" else a  # scale what is real: half the work
     if axes:
         for step in _steps(kind, axes, lengths):
-            a = _over(a, *step)
+            a = _transform_axes(a, *step)
     return a if kind == "RFFT" else times(a, factor)
 
 
 # The public functions
 
 
-def _published(f, name: str, doc: str, args: str, example: str):
+def _documented(f, name: str, doc: str, args: str, example: str):
     f.__name__ = f.__qualname__ = name
     f.__module__ = "xcore.numpy.fft"
     f.__doc__ = f"""{doc}
@@ -204,7 +204,7 @@ def _along_axis(name: str, kind: str, doc: str, example: str):
     args = """      a: array.
       n: the number of points: more than there are are zeros, less cut off.
       axis: along which axis."""
-    return _published(f, name, doc, args, example)
+    return _documented(f, name, doc, args, example)
 
 
 def _along_axes(name: str, kind: str, doc: str, example: str):
@@ -220,7 +220,7 @@ def _along_axes(name: str, kind: str, doc: str, example: str):
     args = f"""      a: array.
       s: the number of points along each axis, -1 for all that are there.
       axes: along which axes; by default {"the last two" if default else "the last len(s), or all"}."""
-    return _published(f, name, doc, args, example)
+    return _documented(f, name, doc, args, example)
 
 
 # fmt: off
@@ -253,7 +253,7 @@ irfft2 = _along_axes("irfft2", "IRFFT", "The inverse of ``rfft2``.",
 # fmt: on
 
 
-def _mirrored(who: str, kind: str, a, n, axis, norm):
+def _hermitian(who: str, kind: str, a, n, axis, norm):
     check_norm(who, norm)
     return _transform(who, a, kind, [only_axis(who, axis, typeof(a).ndim)], [n], OTHER_WAY[norm])
 
@@ -272,7 +272,7 @@ def hfft(a, n=None, axis=-1, norm=None):
     >>> xnp.fft.hfft(xnp.asarray([1.0, 2.0, 3.0]))
     Array([ 8., -2.,  0., -2.], dtype=float32)
     """
-    return _mirrored("numpy.fft.hfft", "IRFFT", conj(as_array("numpy.fft.hfft", a)), n, axis, norm)
+    return _hermitian("numpy.fft.hfft", "IRFFT", conj(as_array("numpy.fft.hfft", a)), n, axis, norm)
 
 
 @fused(1)
@@ -289,7 +289,9 @@ def ihfft(a, n=None, axis=-1, norm=None):
     >>> xnp.fft.ihfft(xnp.asarray([8.0, -2.0, 0.0, -2.0]))
     Array([1.-0.j, 2.-0.j, 3.-0.j], dtype=complex64)
     """
-    return conj(_mirrored("numpy.fft.ihfft", "RFFT", as_array("numpy.fft.ihfft", a), n, axis, norm))
+    return conj(
+        _hermitian("numpy.fft.ihfft", "RFFT", as_array("numpy.fft.ihfft", a), n, axis, norm)
+    )
 
 
 # Frequencies

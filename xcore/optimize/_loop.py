@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import cond, eval_shape, jit, while_loop
-from .._control.apart import while_apart
+from .._control.per_element import while_per_element
 from .._core import errors
 from .._iterate import Checkpoints, Run, Steps, iterate, with_row
 from ._packed import loop as packed
@@ -32,7 +32,7 @@ def iterations(going, step, state, limit: int, apart: str = ""):
     Its scalars travel as two vectors. ``apart``: the public function's name, where under vmap batch
     elements that have stopped shall cost nothing.
     """
-    run = functools.partial(while_apart, apart) if apart else None
+    run = functools.partial(while_per_element, apart) if apart else None
     return iterate(
         Steps(step, lambda s: ~going(s)), state, limit, loop=lambda *args: packed(*args, run)
     ).state
@@ -77,7 +77,7 @@ def iterations_from(
             state, rows,
         )  # fmt: skip
     else:
-        state, _, rows = go(state, rows, functools.partial(while_apart, who), progress)
+        state, _, rows = go(state, rows, functools.partial(while_per_element, who), progress)
     limit = xnp.where(state["status"] == RUNNING, np.int32(Status.max_steps), state["status"])
     return state | {"status": limit} | ({} if rows is None else {"history": rows})
 

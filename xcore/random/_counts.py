@@ -80,7 +80,7 @@ def binomial_log(distance, k, rest, successes, failures):
 # Few, and many
 
 
-def _inverted(source, first, ratio, shape):
+def _invert_cdf(source, first, ratio, shape):
     """The count at which the distribution function passes a uniform number, in float64.
 
     ``first`` is the probability of 0, ``ratio(k)`` that of k divided by that of k - 1.
@@ -95,7 +95,7 @@ def _inverted(source, first, ratio, shape):
     return xnp.where(xnp.isnan(first), np.nan, count)
 
 
-def _transformed(u, slope, width):
+def _hormann_transform(u, slope, width):
     """Hörmann's transformation of u in (-1/2, 1/2), and its derivative."""
     edge = 0.5 - xnp.abs(u)
     return (2 * slope / edge + width) * u, slope / (edge * edge) + width
@@ -120,14 +120,14 @@ def _ptrs_setup(mean):
 def _ptrs(first, second, mean, whole, fraction, slope, width, scale):
     """A Poisson count of mean from 10 on, as its distance from the whole part of the mean."""
     dtype = typeof(mean).dtype
-    x, stretch = _transformed(open_uniform(first, dtype) - 0.5, slope, width)
+    x, stretch = _hormann_transform(open_uniform(first, dtype) - 0.5, slope, width)
     j = xnp.floor(x + (fraction + 0.43))
     height = log(open_uniform(second, dtype) * scale / stretch)
     log_p = _poisson_log(j + (0.5 - fraction), xnp.maximum(whole + j, 0), mean)
     return proposal(j, ~((j < -whole) | (height > log_p)))
 
 
-def _many_poisson(source, mean, shape, dtype):
+def _poisson_by_rejection(source, mean, shape, dtype):
     mean = xnp.where(mean < _FEW, _FEW, mean)
     whole, fraction = _whole(mean)
     parts = [mean, astype(whole, dtype), astype(fraction, dtype), *settled(_ptrs_setup, mean)]
@@ -135,21 +135,21 @@ def _many_poisson(source, mean, shape, dtype):
     return whole + astype(j, dtypes.float64)
 
 
-def _few_poisson(source, mean, shape):
+def _poisson_by_inversion(source, mean, shape):
     mean = astype(mean, dtypes.float64)
     mean = xnp.where(mean > _FEW, _FEW, mean)
-    return _inverted(source, exp(-mean), lambda k: mean * (1 / k), shape)
+    return _invert_cdf(source, exp(-mean), lambda k: mean * (1 / k), shape)
 
 
 def sample_poisson(source, mean, *, shape, dtype, regime):
     """A float64 array of counts."""
     if regime == "few":
-        return _few_poisson(source, mean, shape)
-    many = _many_poisson(source, mean, shape, dtype)
+        return _poisson_by_inversion(source, mean, shape)
+    many = _poisson_by_rejection(source, mean, shape, dtype)
     return (
         many
         if regime == "many"
-        else xnp.where(mean < _FEW, _few_poisson(source, mean, shape), many)
+        else xnp.where(mean < _FEW, _poisson_by_inversion(source, mean, shape), many)
     )
 
 
@@ -201,7 +201,7 @@ def _btrs(first, second, p, whole, fraction, rest, mode, successes, failures, sl
     n p is whole + fraction, n - whole is rest, mode is what ``binomial_log`` is at the likeliest count.
     """
     dtype = typeof(p).dtype
-    x, stretch = _transformed(open_uniform(first, dtype) - 0.5, slope, width)
+    x, stretch = _hormann_transform(open_uniform(first, dtype) - 0.5, slope, width)
     j = xnp.floor(x + (fraction + 0.5))
     height = log(open_uniform(second, dtype) * scale / stretch)
     k, left = xnp.maximum(whole + j, 0), xnp.maximum(rest - j, 0)
@@ -209,7 +209,7 @@ def _btrs(first, second, p, whole, fraction, rest, mode, successes, failures, sl
     return proposal(j, ~((j < -whole) | (j > rest) | (height > log_p)))
 
 
-def _many_binomial(source, n, p, shape, dtype):
+def _binomial_by_rejection(source, n, p, shape, dtype):
     """n and p are float64; the mean is at least 10."""
     mean = n * p
     whole = xnp.floor(mean)
@@ -222,9 +222,9 @@ def _many_binomial(source, n, p, shape, dtype):
     return whole + astype(j, dtypes.float64)
 
 
-def _few_binomial(source, n, p, shape):
+def _binomial_by_inversion(source, n, p, shape):
     odds = p / (1 - p)
-    return _inverted(
+    return _invert_cdf(
         source,
         exp(n * xnp.log1p(-p)),
         lambda k: xnp.maximum(n - (k - 1), 0) * (odds * (1 / k)),
@@ -238,13 +238,13 @@ def sample_binomial(source, n, p, *, shape, dtype, regime):
     rare = xnp.where(flipped, 1 - p, p)
     few = n * rare < _FEW
     if regime == "few":
-        k = _few_binomial(source, n, rare, shape)
+        k = _binomial_by_inversion(source, n, rare, shape)
     else:
         safe = xnp.where(few, 2 * _FEW, n), xnp.where(few, 0.5, rare)
-        k = _many_binomial(source, *safe, shape, dtype)
+        k = _binomial_by_rejection(source, *safe, shape, dtype)
     if regime == "any":
         calm = xnp.where(few, n, _FEW), xnp.where(few, rare, 0.5)
-        k = xnp.where(few, _few_binomial(source, *calm, shape), k)
+        k = xnp.where(few, _binomial_by_inversion(source, *calm, shape), k)
     return xnp.where(flipped, n - k, k)
 
 

@@ -141,30 +141,30 @@ class Generator:
         dtype: DTypeLike | None = None,
     ) -> Array:  # fmt: skip
         """Normal numbers with mean loc and standard deviation scale."""
-        return self._moved("normal", _uniform.normal, loc, scale, size, dtype)
+        return self._scaled_draw("normal", _uniform.normal, loc, scale, size, dtype)
 
     def laplace(
         self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: int | Shape | None = None,
         dtype: DTypeLike | None = None,
     ) -> Array:  # fmt: skip
         """Laplace numbers: density e^(-|x - loc| / scale) / (2 scale)."""
-        return self._moved("laplace", _continuous.laplace, loc, scale, size, dtype)
+        return self._scaled_draw("laplace", _continuous.laplace, loc, scale, size, dtype)
 
     def logistic(
         self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: int | Shape | None = None,
         dtype: DTypeLike | None = None,
     ) -> Array:  # fmt: skip
         """Logistic numbers with centre loc."""
-        return self._moved("logistic", _continuous.logistic, loc, scale, size, dtype)
+        return self._scaled_draw("logistic", _continuous.logistic, loc, scale, size, dtype)
 
     def gumbel(
         self, loc: ArrayLike = 0.0, scale: ArrayLike = 1.0, size: int | Shape | None = None,
         dtype: DTypeLike | None = None,
     ) -> Array:  # fmt: skip
         """Gumbel numbers with mode loc."""
-        return self._moved("gumbel", _continuous.gumbel, loc, scale, size, dtype)
+        return self._scaled_draw("gumbel", _continuous.gumbel, loc, scale, size, dtype)
 
-    def _moved(self, who: str, draw, loc, scale, size, dtype):
+    def _scaled_draw(self, who: str, draw, loc, scale, size, dtype):
         scale = _width(who, scale)
         return loc + scale * draw(self.key(), _shape_of(size, loc, scale), dtype)
 

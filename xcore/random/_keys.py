@@ -328,7 +328,7 @@ def _check_seed(who: str, seed):
 
 
 @staged
-def _seeded(arrays):
+def _key_from_seed(arrays):
     return _pair(halves(*arrays))
 
 
@@ -341,7 +341,7 @@ def _pair(words):
 def _new_key(who: str, seed, impl) -> KeyArray:
     stream = impl.stream if isinstance(impl, KeyType) else stream_named(who, impl)
     seed = _check_seed(who, seed)
-    data = as_array(who, seed) if isinstance(seed, np.ndarray) else _seeded([seed])
+    data = as_array(who, seed) if isinstance(seed, np.ndarray) else _key_from_seed([seed])
     _reuse.forget(stream, data)
     return KeyArray(data, stream)
 
@@ -464,7 +464,7 @@ def split(key, num=2):
 
 
 @staged
-def _folded(arrays, stream):
+def _fold_in(arrays, stream):
     data, number = arrays
     number = tuple(spread(w, (WORDS,)) for w in halves(number))
     return child_of(stream, words_of(data), number)
@@ -489,7 +489,7 @@ def fold_in(key, data):
     if t.shape or not dtypes.is_integer(t.dtype):
         advice = "Map over several: xcore.vmap(random.fold_in, in_axes=(None, 0))(key, numbers)."
         raise errors.bad_argument("random.fold_in", "data", data, "an integer scalar", advice)
-    made = _folded([found._data, number], found._stream)
+    made = _fold_in([found._data, number], found._stream)
     return _like(key, KeyArray(made, found._stream))
 
 

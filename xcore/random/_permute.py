@@ -169,7 +169,7 @@ def _first(arrays, shape):
 
 
 @staged
-def _few(arrays, n, shape, stream):
+def _few_distinct(arrays, n, shape, stream):
     return draw_distinct(Source(stream, *arrays), n, math.prod(shape)).reshape(shape)
 
 
@@ -178,7 +178,7 @@ def _distinct(found, n: int, shape):
     an array of n is no burden."""
     arrays, stream, width = [found._data], found._stream, _width(n)
     if 16 * math.prod(shape) <= n and width > (15 if stream.fine else 25):
-        return _few(arrays, n, shape, stream)
+        return _few_distinct(arrays, n, shape, stream)
     # the program of ``permutation``, which is there for draws of any number of elements
     return _first([_number_permutation(arrays, n, stream)], shape)
 

@@ -29,11 +29,11 @@ def _philox(ctx, shape, key, counter, rounds: int) -> list:
         bumped = [narrow.add(k, narrow.constant(r * w & _LOW)) for k, w in zip(key, _WEYL)]
         products = [u.mul(u.and_(a, low), m) for a, m in zip(x[::2], factors)]
         highs = [u.shift_right(p, 32) for p in products]
-        x = _exchanged(u, x, [u.of(k) for k in bumped], products, highs)
+        x = _mixed_words(u, x, [u.of(k) for k in bumped], products, highs)
     return [narrow.of(w) for w in x]
 
 
-def _exchanged(u: Unsigned, x, key, lows, highs) -> list:
+def _mixed_words(u: Unsigned, x, key, lows, highs) -> list:
     """The words after a round: each upper half is mixed into the word of the other product."""
     out = []
     for i, low in enumerate(reversed(lows)):

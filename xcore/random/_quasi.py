@@ -62,7 +62,7 @@ def _directions(dimensions: int, bits: int) -> np.ndarray:
     return np.array(columns, UINT[bits].type).T
 
 
-def _scrambled(source, directions, bits: int):
+def _scramble(source, directions, bits: int):
     """The directions times a random lower triangular matrix over {0, 1}, and a random shift.
 
     Matoušek, On the L2-discrepancy for anchored boxes (1998): every bit is changed by a random
@@ -91,7 +91,7 @@ def _sobol(arrays, n, dimensions, used, dtype, stream):
     bits = 8 * dtype.itemsize
     directions, shift = xnp.asarray(_directions(dimensions, bits)), like(_column(start, n), 0)
     if data:
-        directions, shift = _scrambled(Source(stream, *data), directions, bits)
+        directions, shift = _scramble(Source(stream, *data), directions, bits)
     number = _column(start, n)
     gray = number ^ shifted(number, -1)
     point = xnp.broadcast_to(shift, (n, dimensions)).astype(UINT[bits])

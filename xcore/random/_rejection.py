@@ -32,7 +32,7 @@ def proposal(value, accepted):
     return ops.select(accepted, value, like(value, -np.inf))
 
 
-def _kept_pair(source: Source, number, t, bits: int) -> list:
+def _pair_once(source: Source, number, t, bits: int) -> list:
     """The two words of ``Source.pair``, which XLA computes once: sums of a word and nothing."""
     shape = (2, *typeof(number[0]).shape)
     number = [ops.broadcast_in_dim(half, shape=shape, dims=(1,)) for half in number]
@@ -62,18 +62,18 @@ def first_accepted(
         of them, with a hash in each.
     """
     size, bits = math.prod(shape), bits or 8 * dtype.itemsize
-    pair = _kept_pair if apart and bits == 32 else Source.pair
+    pair = _pair_once if apart and bits == 32 else Source.pair
     flat = [ops.reshape(fit(p, shape), shape=(size,)) if typeof(p).shape else p for p in parameters]
 
     def attempt(number, t, parameters, nothing=None):
         mine = source if nothing is None else source.moved(nothing)
         return propose(*pair(mine, number, t, bits), *parameters)
 
-    solve = _tried_together if size < _LARGE else _tried_then_gathered
+    solve = _attempt_all if size < _LARGE else _attempt_remaining
     return ops.reshape(solve(attempt, flat, size, dtype), shape=shape)
 
 
-def _tried(attempt, number_of, parameters, value, start: int):
+def _attempt_until_accepted(attempt, number_of, parameters, value, start: int):
     """Attempts from number ``start`` on, until every element has a value."""
 
     def step(state):
@@ -86,15 +86,17 @@ def _tried(attempt, number_of, parameters, value, start: int):
     )[1]
 
 
-def _nothing(size: int, dtype):
+def _not_accepted(size: int, dtype):
     return ops.full_like_type(ArrayType((size,), dtype), -np.inf)
 
 
-def _tried_together(attempt, parameters, size: int, dtype):
-    return _tried(attempt, lambda: numbers((size,)), parameters, _nothing(size, dtype), 0)
+def _attempt_all(attempt, parameters, size: int, dtype):
+    return _attempt_until_accepted(
+        attempt, lambda: numbers((size,)), parameters, _not_accepted(size, dtype), 0
+    )
 
 
-def _tried_then_gathered(attempt, parameters, size: int, dtype):
+def _attempt_remaining(attempt, parameters, size: int, dtype):
     number = numbers((size,))
     value = attempt(number, np.uint32(0), parameters)
     for t in range(1, _HEAD):
@@ -110,9 +112,9 @@ def _tried_then_gathered(attempt, parameters, size: int, dtype):
         mine = [p[where] if typeof(p).shape else p for p in parameters]
         beyond = rank >= left.total
         waiting = ops.select(
-            beyond, ops.zeros(ArrayType((capacity,), dtype)), _nothing(capacity, dtype)
+            beyond, ops.zeros(ArrayType((capacity,), dtype)), _not_accepted(capacity, dtype)
         )
-        found = _tried(attempt, lambda: halves(where), mine, waiting, _HEAD)
+        found = _attempt_until_accepted(attempt, lambda: halves(where), mine, waiting, _HEAD)
         put = xnp.where(beyond, size, where)
         return start + capacity, value.at[put].set(found, mode="drop", unique_indices=True)
 

@@ -64,7 +64,7 @@ def consume(who: str, stream, data, part_of=None) -> None:
     holder, part = (data, None) if part_of is None else part_of
     here = user_frame(2)
     if uses.note(uses.Use(who, stream, holder, part, here)) and findings.only_through(*_DRAWING):
-        raise _same_in_each_step(who, here)
+        raise _loop_error(who, here)
     traced_part = part is not None and type(data) is not Array
     _record(who, (stream.name, (id(holder), part) if traced_part else identity(data)), holder, here)
 
@@ -73,7 +73,7 @@ def _record(who: str, name, holder, here) -> None:
     with _lock:
         before = _uses.get(name)
         if before is not None and before.holder() is not None:
-            raise _reused(who, here, before)
+            raise _reuse_error(who, here, before)
         _uses[name] = _Use(who, here, holder)
         if len(_uses) % 1024 == 0:
             _forget_the_dead()
@@ -91,7 +91,7 @@ def _count(use: uses.Use) -> None:
     """A use that a traced function makes when it is called."""
     here = user_frame(2)
     if uses.note(use._replace(where=here)) and findings.only_through(*_DRAWING):
-        raise _same_in_each_step(use.who, here)
+        raise _loop_error(use.who, here)
     _record(use.who, _name_of(use), use.data, here)
 
 
@@ -116,7 +116,7 @@ def _forget_the_dead() -> None:
         del _uses[name]
 
 
-def _reused(who: str, here, before: _Use) -> KeyReuseError:
+def _reuse_error(who: str, here, before: _Use) -> KeyReuseError:
     return KeyReuseError(
         f"xcore.random.{who}: this key was used before, by random.{before.who} "
         f"{describe_where(before.where)}; now it is used {describe_where(here)}. Numbers from one key "
@@ -125,7 +125,7 @@ def _reused(who: str, here, before: _Use) -> KeyReuseError:
     )
 
 
-def _same_in_each_step(who: str, here) -> KeyReuseError:
+def _loop_error(who: str, here) -> KeyReuseError:
     return KeyReuseError(
         f"xcore.random.{who}: this key is made outside of the loop that uses it {describe_where(here)}: "
         "each step draws the same numbers. Split it into one key for each step (scan over "

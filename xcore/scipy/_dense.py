@@ -190,8 +190,8 @@ def rq(
            [3., 4.]], dtype=float32)
     """
     one_of("scipy.linalg.rq", "mode", mode, ("full", "economic", "r"), "'full', 'economic' or 'r'")
-    turned = _adjoint(_xnp.asarray(a)[..., ::-1, :])
-    q, r = _la.qr(turned, "reduced" if mode == "economic" else "complete")
+    reversed_adjoint = _adjoint(_xnp.asarray(a)[..., ::-1, :])
+    q, r = _la.qr(reversed_adjoint, "reduced" if mode == "economic" else "complete")
     r = _adjoint(r)[..., ::-1, ::-1]
     return r if mode == "r" else (r, _adjoint(q)[..., ::-1, :])
 
@@ -224,7 +224,7 @@ def diagsvd(s: _ArrayLike | _Sequence[_Any], M: int, N: int) -> _Array:
 # Bands
 
 
-def _moved(x, by):
+def _shift_row(x, by):
     """A row moved to the right, or to the left, zeros moving in."""
     zero = _xnp.zeros_like(x[..., : abs(by)])
     if by > 0:
@@ -236,7 +236,7 @@ def _other_half(ab, lower):
     """The upper half of a Hermitian band from its lower one, or the other way around."""
     rows = ab.shape[-2]
     step = (lambda k: k) if lower else (lambda k: -(rows - 1 - k))
-    moved = [_moved(_xnp.conj(ab[..., k, :]), step(k)) for k in range(rows)]
+    moved = [_shift_row(_xnp.conj(ab[..., k, :]), step(k)) for k in range(rows)]
     return _xnp.stack(moved[::-1], axis=-2)
 
 

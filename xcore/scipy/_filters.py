@@ -226,7 +226,7 @@ def correlate2d(
     return _plane("signal.correlate2d", in1, in2, mode, boundary, fillvalue, precision, True)
 
 
-def _plane(who, a, b, mode, boundary, fillvalue, precision, turned):
+def _plane(who, a, b, mode, boundary, fillvalue, precision, as_correlation):
     check(who, "mode", mode, MODES)
     check(who, "boundary", boundary, _PADS)
     a, b = _arrays(who, a, b)
@@ -238,15 +238,15 @@ def _plane(who, a, b, mode, boundary, fillvalue, precision, turned):
         raise errors.bad_argument(
             who, "fillvalue", fillvalue, f"a number that {typeof(a)} can hold"
         )
-    return _planar(who, a, b, fillvalue, mode, boundary, precision, turned)
+    return _planar(who, a, b, fillvalue, mode, boundary, precision, as_correlation)
 
 
 @functools.partial(jit, static_argnums=(0, 4, 5, 6, 7))
-def _planar(who, a, b, fillvalue, mode, boundary, precision, turned):
-    b = xnp.conj(xnp.flip(b)) if turned else b
+def _planar(who, a, b, fillvalue, mode, boundary, precision, as_correlation):
+    b = xnp.conj(xnp.flip(b)) if as_correlation else b
     if mode == "valid":
         return _direct(who, a, b, mode, precision)
-    padding = [_borders(mode, n, turned) for n in typeof(b).shape]
+    padding = [_borders(mode, n, as_correlation) for n in typeof(b).shape]
     more = (
         {"constant_values": xnp.asarray(fillvalue).astype(typeof(a).dtype)}
         if boundary == "fill"

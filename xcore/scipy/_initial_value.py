@@ -97,8 +97,8 @@ def solve_ivp(
     rtol, atol = _tolerance(rtol, typeof(y0).dtype), _for_each(atol, y0)
     if is_evaluating():
         steps = _Steps(f, tableau, mid, rtol, atol, first_step, max_step, y0)
-        events = [_Event(e, args) for e in _listed(events)] if events is not None else None
-        return _marched(steps, t_span, y0, t_eval, dense_output, events)
+        events = [_Event(e, args) for e in _as_list(events)] if events is not None else None
+        return _march(steps, t_span, y0, t_eval, dense_output, events)
     if t_eval is None or events is not None or dense_output:
         raise errors.bad_argument(
             WHO, "t_eval", t_eval, "times, without events and dense_output, inside of jit, grad and vmap",
@@ -330,11 +330,11 @@ class _Event:
         return self.left == 0
 
 
-def _listed(events) -> list:
+def _as_list(events) -> list:
     return list(events) if isinstance(events, (list, tuple)) else [events]
 
 
-def _marched(steps: _Steps, t_span, y, t_eval, dense: bool, events) -> Found:
+def _march(steps: _Steps, t_span, y, t_eval, dense: bool, events) -> Found:
     real = np.dtype(dtypes.to_real(typeof(y).dtype))
     t, end = (real.type(np.asarray(x)) for x in t_span)
     times = None if t_eval is None else _times(t_eval, t, end)
@@ -344,7 +344,7 @@ def _marched(steps: _Steps, t_span, y, t_eval, dense: bool, events) -> Found:
     k = steps.slope(t, y)
     taken, points, status, h = [], [(t, y)], 0, 0.0
     if t == end:  # a piece of no change, for what may be asked of the solution
-        taken, points = [_still(t, y)], [(t, y), (t, y)]
+        taken, points = [_unchanged(t, y)], [(t, y), (t, y)]
     else:
         h = steps.first_step(t, y, k, sign, float(abs(end - t)))
     while t != end and status == 0:
@@ -369,7 +369,7 @@ def _marched(steps: _Steps, t_span, y, t_eval, dense: bool, events) -> Found:
     return _result(xnp.asarray(ts), ys, status, steps, sol if dense else None, events)
 
 
-def _still(t, y) -> tuple:
+def _unchanged(t, y) -> tuple:
     """A step at whose every time the state is y."""
     zero = xnp.zeros_like(y)
     return t, t + max(np.spacing(abs(t)), t.dtype.type(1)), y, y, zero, zero, zero

@@ -153,11 +153,11 @@ def minimize(
         found.nit,
     )  # fmt: skip
     if show:
-        _shown(result)
+        _as_numpy(result)
     return result
 
 
-def _shown(found: OptimizeResults) -> None:
+def _as_numpy(found: OptimizeResults) -> None:
     if all(type(x) in (Array, np.ndarray) for x in tree.leaves(found)):
         print(f"{found.message}\n         Current function value: {float(found.fun):f}")
         print(

@@ -26,7 +26,7 @@ def _arrays(fun):
     return lambda *args: xnp.asarray(fun(*args))
 
 
-def _known(*xs) -> bool:
+def _are_concrete(*xs) -> bool:
     return all(type(x) in (Array, np.ndarray) for x in xs)
 
 
@@ -94,7 +94,7 @@ def fsolve(
     x0 = xnp.atleast_1d(xnp.asarray(x0))
     found = root(func, x0, args, options={"maxfev": maxfev} if maxfev else None)
     if not full_output:
-        if _known(found.success) and not np.all(np.asarray(found.success)):
+        if _are_concrete(found.success) and not np.all(np.asarray(found.success)):
             words = f"xcore.scipy.optimize.fsolve: x is no solution: {found.message}."
             warnings.warn(words, RuntimeWarning, stacklevel=stack_level())
         return found.x
@@ -178,17 +178,17 @@ def _number(x):
 def _check_signs(who: str, f, bracket, args) -> None:
     args = args if isinstance(args, tuple) else (args,)
     values = [xnp.asarray(f(x, *args)) for x in bracket]
-    if _known(*values) and bool(xnp.any(xnp.sign(values[0]) * xnp.sign(values[1]) > 0)):
+    if _are_concrete(*values) and bool(xnp.any(xnp.sign(values[0]) * xnp.sign(values[1]) > 0)):
         raise ValueError(f"xcore.{who}: f(a) and f(b) must have different signs.")
 
 
 def _require(who: str, status) -> None:
     """An error where it is known that there is no root."""
-    if _known(status) and np.any(np.asarray(status)):
+    if _are_concrete(status) and np.any(np.asarray(status)):
         raise RuntimeError(f"xcore.scipy.optimize.{who}: {words(status)}.")
 
 
-def _bracketed(name: str):
+def _bracketing_method(name: str):
     def find(
         f: Callable[..., Any], a: Any, b: Any, args: Any = (), xtol: float | None = None,
         rtol: float | None = None, maxiter: int | None = None, full_output: bool = False,
@@ -215,7 +215,7 @@ def _bracketed(name: str):
     return boundary(find)
 
 
-brentq, bisect, toms748 = map(_bracketed, ("brentq", "bisect", "toms748"))
+brentq, bisect, toms748 = map(_bracketing_method, ("brentq", "bisect", "toms748"))
 
 
 @boundary

@@ -153,7 +153,7 @@ def _samples(z, key, cut: int):
     size = len(weights)
     parts = (fft.irfft(z, nfft) if one_sided else fft.ifft(z, nfft))[..., :size]
     weights = np.asarray(weights)
-    total = _overlapped(parts * weights.astype(dtypes.to_real(typeof(parts).dtype)), step)
+    total = _overlap_add(parts * weights.astype(dtypes.to_real(typeof(parts).dtype)), step)
     squares = np.zeros(typeof(total).shape[-1])
     for first in range(0, len(squares) - size + 1, step):
         squares[first : first + size] += weights**2
@@ -162,7 +162,7 @@ def _samples(z, key, cut: int):
     return total[..., cut : typeof(total).shape[-1] - cut]
 
 
-def _overlapped(parts, step: int):
+def _overlap_add(parts, step: int):
     """The sum of segments (..., segment, sample), each ``step`` later than the one before."""
     *lead, count, size = typeof(parts).shape
     length = (count - 1) * step + size

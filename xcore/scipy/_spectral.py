@@ -52,7 +52,7 @@ def _part(who: str, w, by_index, by_value) -> slice:
 # Hermitian
 
 
-def _generalised(a, b, type, vectors):
+def _generalized_eigh(a, b, type, vectors):
     """(w, v) of a v = w b v, a b v = w v or b a v = w v; v None unless asked for.
 
     With b = l lᴴ types 2 and 3 are the eigenvalues of lᴴ a l, with vectors l⁻ᴴ y and l y.
@@ -91,7 +91,7 @@ def eigh(
     who = "scipy.linalg.eigh"
     one_of(who, "type", type, (1, 2, 3), "1, 2 or 3")
     a, b = (x if x is None else from_triangle(x, lower) for x in (a, b))  # pyright: ignore[reportAssignmentType]
-    w, v = _generalised(a, b, type, not eigvals_only)
+    w, v = _generalized_eigh(a, b, type, not eigvals_only)
     chosen = _part(who, w, eigvals if subset_by_index is None else subset_by_index, subset_by_value)
     return w[..., chosen] if eigvals_only else (w[..., chosen], v[..., chosen])  # pyright: ignore[reportOptionalSubscript]
 

@@ -111,7 +111,7 @@ def simpson(
     return total + _last_interval(h[..., -2], h[..., -1], y)
 
 
-def _apart(a, b):
+def _nonzero_widths(a, b):
     """Widths that no formula divides by 0 with, and where two samples stand at one place."""
     same = (a == 0) | (b == 0)
     return _xnp.where(same, 1, a), _xnp.where(same, 1, b), same
@@ -120,7 +120,7 @@ def _apart(a, b):
 def _by_parabolas(a, b, y):
     left, middle, right = y[..., :-2:2], y[..., 1:-1:2], y[..., 2::2]
     straight = (a * (left + middle) + b * (middle + right)) / 2
-    a, b, same = _apart(a, b)
+    a, b, same = _nonzero_widths(a, b)
     outer = left * (2 - b / a) + right * (2 - a / b)
     return _xnp.where(same, straight, (a + b) / 6 * (outer + middle * (a + b) ** 2 / (a * b)))
 
@@ -129,7 +129,7 @@ def _last_interval(a, b, y):
     """The integral from the last sample but one on, of the parabola through the last three."""
     first, second, third = y[..., -3], y[..., -2], y[..., -1]
     straight = b * (second + third) / 2
-    a, b, same = _apart(a, b)
+    a, b, same = _nonzero_widths(a, b)
     sides = third * (2 * b + 3 * a) / (a + b) + second * (b + 3 * a) / a
     return _xnp.where(same, straight, b / 6 * (sides - first * b**2 / (a * (a + b))))
 

@@ -52,7 +52,11 @@ class RegularGridInterpolator:
         if len(points) > _typeof(values).ndim:
             wanted = f"at most {_typeof(values).ndim} of them, the axes of values"
             raise _errors.bad_argument(who, "points", f"{len(points)} axes", wanted)
-        self.method, self.bounds_error, self.fill_value = _checked(method), bounds_error, fill_value
+        self.method, self.bounds_error, self.fill_value = (
+            _check_method(method),
+            bounds_error,
+            fill_value,
+        )
         grid = []
         for axis, p in enumerate(points):
             p, falls = _axis(who, p, _typeof(values).shape[axis], axis)
@@ -63,7 +67,7 @@ class RegularGridInterpolator:
     def __call__(self, xi: _ArrayLike | _Sequence[_Any], method: str | None = None) -> _Array:
         """The values at the points xi: an array whose last axis goes over the axes of the grid, or a
         tuple of coordinates."""
-        method = self.method if method is None else _checked(method)
+        method = self.method if method is None else _check_method(method)
         n = len(self.grid)
         if isinstance(xi, tuple):
             xi = _xnp.stack(_xnp.broadcast_arrays(*xi), axis=-1)
@@ -86,7 +90,7 @@ class RegularGridInterpolator:
         return _xnp.where(unknown.reshape(shape), _np.nan, found)
 
 
-def _checked(method):
+def _check_method(method):
     _one_of("RegularGridInterpolator", "method", method, _METHODS, f"one of {_METHODS}")
     return method
 
@@ -136,7 +140,7 @@ def _cell(p, x):
 
 def _weighted(values, cells, method):
     if method == "nearest":
-        index = tuple(_bounded(i + (part > 0.5), n) for (i, part), n in zip(cells, values.shape))
+        index = tuple(_clip(i + (part > 0.5), n) for (i, part), n in zip(cells, values.shape))
         return values[index]
     total = 0
     extra = values.ndim - len(cells)
@@ -144,13 +148,13 @@ def _weighted(values, cells, method):
         weight, index = 1, []
         for c, (i, part), n in zip(corner, cells, values.shape):
             weight = weight * (part if c else 1 - part)
-            index.append(_bounded(i + c, n))
+            index.append(_clip(i + c, n))
         weight = weight.reshape(*weight.shape, *[1] * extra)
         total = total + weight * values[tuple(index)]
     return total
 
 
-def _bounded(i, n: int):
+def _clip(i, n: int):
     return _xnp.clip(i, 0, n - 1)
 
 

@@ -267,17 +267,17 @@ def _beta_everywhere(a, b, log: bool):
     mixed = ops.and_(ops.and_(a + b > 0.0, low < 0.0), ops.not_(whole(low)))
     m = where(mixed, -low, 0.5)
     value = beta_positive(where(mixed, a + b, first), where(mixed, m, where(regular, q, 1.0)), log)
-    turned = math.pi / (m * ops.abs(sin_pi(m)))
+    sine_factor = math.pi / (m * ops.abs(sin_pi(m)))
     calls = [(where(regular, 1.5, x),) for x in (a, b, a + b)]
     at_a, at_b, at_sum = together(gammaln_f, *calls)
     logs = at_a + at_b - at_sum
     if log:
-        logs = where(mixed, ops.log(turned) - value, logs)
+        logs = where(mixed, ops.log(sine_factor) - value, logs)
         return where(regular, value, where(pole, math.inf, logs))
     sign_a, sign_b, sign_sum = together(gamma_sign_f, *calls)
     value = value * where(ops.and_(finite, odd(q)), -1.0, 1.0)
     zero = ops.and_(ops.and_(a + b <= 0.0, whole(a + b)), ops.not_(pole))
-    size = where(mixed, turned / value, ops.exp(logs))
+    size = where(mixed, sine_factor / value, ops.exp(logs))
     signed = where(zero, 0.0, sign_a * sign_b * sign_sum * size)
     return where(regular, value, where(pole, math.inf, signed))
 
@@ -423,9 +423,9 @@ def complex_log_gamma_f(z):
     z = where(lower, ops.conj(z), z)
     left = ops.real(z) < 0.5
     value = _log_gamma_right(where(left, 1.0 - z, z))
-    turned = where(left, z, 0.5)
-    angle = 2j * math.pi * ops.complex(_fraction(ops.real(turned)), ops.imag(turned))
-    log_sine = (0.5j * math.pi - math.log(2.0)) - 1j * math.pi * turned
+    z_left = where(left, z, 0.5)
+    angle = 2j * math.pi * ops.complex(_fraction(ops.real(z_left)), ops.imag(z_left))
+    log_sine = (0.5j * math.pi - math.log(2.0)) - 1j * math.pi * z_left
     log_sine = log_sine + ops.log(-ops.expm1(angle))
     value = where(left, math.log(math.pi) - log_sine - value, value)
     return where(lower, ops.conj(value), value)

@@ -43,11 +43,11 @@ def poch_f(z, m):
     value = _rising_positive(start, where(ops.or_(left, both), m, 1.0))
     inside = ops.and_(left, ops.not_(poles))
     sines = sin_pi(where(inside, z, 0.5)) / sin_pi(where(inside, y, 0.5))
-    turned = where(poles, where(odd(m), -1.0, 1.0), sines)
-    return where(both, value, where(left, value * turned, _mixed(z, y)))
+    signed = where(poles, where(odd(m), -1.0, 1.0), sines)
+    return where(both, value, where(left, value * signed, _ratio_of_mixed_signs(z, y)))
 
 
-def _mixed(z, y):
+def _ratio_of_mixed_signs(z, y):
     """Γ(y)/Γ(z) of two signs, at a pole of one of them, or at 0."""
     small = ops.and_(ops.abs(z) < 100.0, ops.abs(y) < 100.0)
     a, b = where(small, z, 1.0), where(small, y, 1.0)
@@ -62,11 +62,11 @@ def _mixed(z, y):
 
 def _binom_f(n, k):
     """For whole k and n below 0, (-1)^k times that of k - n - 1; for n beyond all digits of k, n^k/Γ(k + 1)."""
-    turned = ops.and_(ops.and_(n < 0.0, ops.not_(whole(n))), ops.and_(whole(k), k > 0.0))
-    n = where(turned, k - n - 1.0, n)
+    negated = ops.and_(ops.and_(n < 0.0, ops.not_(whole(n))), ops.and_(whole(k), k > 0.0))
+    n = where(negated, k - n - 1.0, n)
     large = n > 1e17 * (1.0 + k * k)
     value = where(large, ops.pow(where(large, n, 1.0), k) * rgamma(k + 1.0), _binom_by_beta(n, k))
-    return where(ops.and_(turned, odd(k)), -value, value)
+    return where(ops.and_(negated, odd(k)), -value, value)
 
 
 def _binom_by_beta(n, k):

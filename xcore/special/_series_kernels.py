@@ -225,10 +225,10 @@ def hyp2f1_f(a, b, c, x, linger: float = 1.0):
     p, q = where(swap, q, p), where(swap, p, q)
     one_sign = ops.and_(ops.and_(z > 0.0, z < 1.0), ops.and_(q > 0.0, r > q))
     flip = ops.select(finite, one_sign, z < 0.0)
-    turned = where(flip, 1.0 - z, 1.0)
-    u, v = where(flip, -z / turned, z), where(flip, 1.0 / turned, 1.0 - z)
+    one_minus = where(flip, 1.0 - z, 1.0)
+    u, v = where(flip, -z / one_minus, z), where(flip, 1.0 / one_minus, 1.0 - z)
     inner = _gauss_unit(p, where(flip, r - q, q), r, u, v, linger)
-    value = where(flip, ops.pow(turned, -p) * inner, inner)
+    value = where(flip, ops.pow(one_minus, -p) * inner, inner)
     d = c - a - b
     sums = ops.and_(d > 0.0, x == 1.0)
     e = where(sums, d, 1.0)

@@ -1,6 +1,6 @@
 """A loop whose batch elements, under vmap, stop on their own and then cost nothing any more.
 
-Alone it is a ``while_loop``. Of a batch, some batch elements at a time are worked on: those that are running
+Without a batch it is a ``while_loop``. Of a batch, some batch elements at a time are worked on: those that are running
 are gathered, advanced together until a quarter of them has stopped, and put back. So the work is the
 sum of their steps, not the size of the batch times the steps of the slowest, and what is worked on stays
 in the cache. An accelerator works on all of a large batch until few are running, and then on those alone: to it
@@ -26,10 +26,10 @@ FEWER = 16  # what an accelerator leaves the others behind for: a 16th of them
 LARGE = 1 << 24  # bytes of a state: a step of less takes hardly longer than its start
 
 # Programs: ``test``: (constants, state) -> whether to go on; ``body``: (constants, state) -> state.
-# ``size`` is 0, or that of the leading axis of the state and of the constants that ``spread`` marks.
+# ``size`` is 0, or that of the leading axis of the state and of the constants that ``mapped`` marks.
 
 
-def _loop_program(types, *, test, body, count, size, spread, widths=None):
+def _loop_program(types, *, test, body, count, size, mapped, widths=None):
     """The loop as a program of other operations.
 
     ``widths``: of how many batch elements steps are, all of them and then fewer and fewer; by default one number,
@@ -38,43 +38,43 @@ def _loop_program(types, *, test, body, count, size, spread, widths=None):
 
     def make():
         if not size:
-            return trace_closed(lambda *args: _alone(args, test, body, count), types, body.name)
+            return trace_closed(lambda *args: _unbatched(args, test, body, count), types, body.name)
         if widths is None:
-            run = functools.partial(_in_turn, width=_width(types, count, size, spread))
+            run = functools.partial(_in_chunks, width=_width(types, count, size, mapped))
         else:
-            run = functools.partial(_fewer_and_fewer, widths=widths)
+            run = functools.partial(_shrinking_batch, widths=widths)
 
         def sized(n):
-            marks = [*spread, *[True] * (len(types) - count)]
+            marks = [*mapped, *[True] * (len(types) - count)]
             every = [True] * len(body.outputs)
             return batch_program(test, n, marks, [True])[0], batch_program(body, n, marks, every)[0]
 
         return trace_closed(
-            lambda *args: run(list(args[:count]), list(args[count:]), spread, sized),
+            lambda *args: run(list(args[:count]), list(args[count:]), mapped, sized),
             types, body.name,
         )  # fmt: skip
 
-    return body.memo(("apart", test.fingerprint, size, spread, widths), make)
+    return body.memo(("per element", test.fingerprint, size, mapped, widths), make)
 
 
-def _width(types, count: int, size: int, spread) -> int:
-    return most_at_once(size, _bytes_of_one(types, count, size, spread))
+def _width(types, count: int, size: int, mapped) -> int:
+    return most_at_once(size, _bytes_of_one(types, count, size, mapped))
 
 
-def _widths(types, count: int, size: int, spread) -> tuple[int, ...]:
+def _widths(types, count: int, size: int, mapped) -> tuple[int, ...]:
     """Of how many batch elements an accelerator's steps are, in turn."""
-    one, widths = _bytes_of_one(types, count, size, spread), [size]
+    one, widths = _bytes_of_one(types, count, size, mapped), [size]
     while widths[-1] * one > LARGE and widths[-1] >= FEWER:
         widths.append(widths[-1] // FEWER)
     return tuple(widths)
 
 
-def _bytes_of_one(types, count: int, size: int, spread) -> int:
-    moving = [*types[count:], *[t for t, s in zip(types[:count], spread) if s]]
-    return sum(t.size // size * t.dtype.itemsize for t in moving)
+def _bytes_of_one(types, count: int, size: int, mapped) -> int:
+    of_element = [*types[count:], *[t for t, s in zip(types[:count], mapped) if s]]
+    return sum(t.size // size * t.dtype.itemsize for t in of_element)
 
 
-def _alone(args, test, body, count):
+def _unbatched(args, test, body, count):
     consts, state = args[:count], args[count:]
     return bind(
         while_op, *consts, *consts, *state, cond=test, body=body, counts=(count, count),
@@ -82,50 +82,52 @@ def _alone(args, test, body, count):
     )  # fmt: skip
 
 
-def _in_turn(consts, state, spread, sized, width: int):
-    running = eval_program(sized(_many(state))[0], [*consts, *state])[0]
-    if width == _many(state):
-        return _advance(consts, state, running, _number(0), *sized(width))[0]
+def _in_chunks(consts, state, mapped, sized, width: int):
+    running = eval_program(sized(_batch_size(state))[0], [*consts, *state])[0]
+    if width == _batch_size(state):
+        return _advance(consts, state, running, _int32(0), *sized(width))[0]
 
-    def turn(carry):
+    def advance_chunk(carry):
         state, running = carry
-        chosen = _first(running, width)
-        mine = _rows(running, chosen)
+        positions = _first(running, width)
+        mine = _take(running, positions)
         busy = _count(mine)
         waiting = ops.gt(_count(running), busy)
-        quarter = ops.max(ops.div(busy, _number(4)), _number(1))
-        enough = ops.select(waiting, ops.sub(busy, quarter), _number(0))
-        own = _chosen(consts, state, spread, chosen)
-        own, mine = _advance(*own, mine, enough, *sized(width))
-        return [_put(x, chosen, y) for x, y in zip(state, own)], _put(running, chosen, mine)
+        quarter = ops.max(ops.div(busy, _int32(4)), _int32(1))
+        stop_at = ops.select(waiting, ops.sub(busy, quarter), _int32(0))
+        own = _take_elements(consts, state, mapped, positions)
+        own, mine = _advance(*own, mine, stop_at, *sized(width))
+        return [_put_back(x, positions, y) for x, y in zip(state, own)], _put_back(
+            running, positions, mine
+        )
 
     any_runs = lambda c: ops.reduce_or(c[1], axes=(0,))  # noqa: E731
-    return while_loop(any_runs, turn, (state, running), checkpoints=0)[0]
+    return while_loop(any_runs, advance_chunk, (state, running), checkpoints=0)[0]
 
 
-def _fewer_and_fewer(consts, state, spread, sized, widths):
+def _shrinking_batch(consts, state, mapped, sized, widths):
     width, *fewer = widths
     running = eval_program(sized(width)[0], [*consts, *state])[0]
     left = fewer[0] if fewer else 0
-    state, running = _advance(consts, state, running, _number(left), *sized(width))
+    state, running = _advance(consts, state, running, _int32(left), *sized(width))
     if not left:
         return state
-    chosen = _first(running, left)
-    own = _fewer_and_fewer(*_chosen(consts, state, spread, chosen), spread, sized, fewer)
-    return [_put(x, chosen, y) for x, y in zip(state, own)]
+    positions = _first(running, left)
+    own = _shrinking_batch(*_take_elements(consts, state, mapped, positions), mapped, sized, fewer)
+    return [_put_back(x, positions, y) for x, y in zip(state, own)]
 
 
-def _many(state) -> int:
+def _batch_size(state) -> int:
     return typeof(state[0]).shape[0]
 
 
-def _chosen(consts, state, spread, chosen):
+def _take_elements(consts, state, mapped, positions):
     """(constants, state) of some batch elements."""
-    own = [_rows(c, chosen) if s else c for c, s in zip(consts, spread)]
-    return own, [_rows(x, chosen) for x in state]
+    own = [_take(c, positions) if s else c for c, s in zip(consts, mapped)]
+    return own, [_take(x, positions) for x in state]
 
 
-def _number(k: int):
+def _int32(k: int):
     return ops.constant(np.int32(k))
 
 
@@ -137,23 +139,23 @@ def _first(running, width: int):
     """The positions of batch elements, (width, 1): of those that run first, in order."""
     numbers = ops.iota(shape=typeof(running).shape, dtype=dtypes.int32, axis=0)
     _, order = ops.sort(ops.not_(running), numbers, axis=0, num_keys=1)
-    chosen = ops.slice(order, start=(0,), limit=(width,), strides=(1,))
-    return ops.reshape(chosen, shape=(width, 1))
+    positions = ops.slice(order, start=(0,), limit=(width,), strides=(1,))
+    return ops.reshape(positions, shape=(width, 1))
 
 
-def _rows(x, chosen):
+def _take(x, positions):
     rest = typeof(x).shape[1:]
     dims = GatherDims(tuple(range(1, len(rest) + 1)), (0,), (0,))
-    return ops.gather(x, chosen, dims=dims, sizes=(1, *rest), mode="promise", unique=True)
+    return ops.gather(x, positions, dims=dims, sizes=(1, *rest), mode="promise", unique=True)
 
 
-def _put(x, chosen, rows):
+def _put_back(x, positions, rows):
     dims = ScatterDims(tuple(range(1, typeof(x).ndim)), (0,), (0,))
-    return ops.scatter(x, chosen, rows, dims=dims, how="set", mode="promise", unique=True)
+    return ops.scatter(x, positions, rows, dims=dims, how="set", mode="promise", unique=True)
 
 
-def _advance(consts, state, running, enough, test, body):
-    """Steps of the batch elements that run, until at most ``enough`` of them do."""
+def _advance(consts, state, running, stop_at, test, body):
+    """Steps of the batch elements that run, until at most ``stop_at`` of them do."""
 
     def step(carry):
         state, running = carry
@@ -161,8 +163,8 @@ def _advance(consts, state, running, enough, test, body):
         kept = [_where(running, a, b) for a, b in zip(new, state)]
         return kept, ops.and_(running, eval_program(test, [*consts, *kept])[0])
 
-    more = lambda c: ops.gt(_count(c[1]), enough)  # noqa: E731
-    return while_loop(more, step, (state, running), checkpoints=0)
+    go_on = lambda c: ops.gt(_count(c[1]), stop_at)  # noqa: E731
+    return while_loop(go_on, step, (state, running), checkpoints=0)
 
 
 def _where(running, new, old):
@@ -170,35 +172,35 @@ def _where(running, new, old):
     return ops.select(ops.broadcast_in_dim(running, shape=t.shape, dims=(0,)), new, old)
 
 
-def _batch(more, args, batched, *, test, body, count, size, spread, axis_name=None):
+def _batch(outer_size, args, batched, *, test, body, count, size, mapped, axis_name=None):
     if axis_name is not None:  # the batch elements may speak to each other: they stay side by side
         p = _loop_program([typeof(a) for a in args], test=test, body=body, count=count, size=size,
-                          spread=spread)  # fmt: skip
-        return call.rule("batch")(more, args, batched, program=p, axis_name=axis_name)
+                          mapped=mapped)  # fmt: skip
+        return call.rule("batch")(outer_size, args, batched, program=p, axis_name=axis_name)
     inner = max(size, 1)
 
     def flat(x, is_batched, has_axis):
-        x = x if is_batched else broadcast(x, more)
+        x = x if is_batched else broadcast(x, outer_size)
         own = typeof(x).shape[1 + bool(has_axis) :]
         if size and not has_axis:
             dims = (0, *range(2, 2 + len(own)))
-            x = ops.broadcast_in_dim(x, shape=(more, inner, *own), dims=dims)
-        return ops.reshape(x, shape=(more * inner, *own)) if size else x
+            x = ops.broadcast_in_dim(x, shape=(outer_size, inner, *own), dims=dims)
+        return ops.reshape(x, shape=(outer_size * inner, *own)) if size else x
 
-    marks = [*spread, *[bool(size)] * (len(args) - count)]
+    marks = [*mapped, *[bool(size)] * (len(args) - count)]
     wide = [b or m for b, m in zip(batched, marks)]
     wide[count:] = [True] * (len(args) - count)
     given = [flat(x, b, m) if w else x for x, b, m, w in zip(args, batched, marks, wide)]
     outs = bind(
-        apart_op, *given, test=test, body=body, count=count, size=more * inner,
-        spread=tuple(wide[:count]),
+        per_element_op, *given, test=test, body=body, count=count, size=outer_size * inner,
+        mapped=tuple(wide[:count]),
     )  # fmt: skip
     if size:
-        outs = [ops.reshape(x, shape=(more, inner, *typeof(x).shape[1:])) for x in outs]
+        outs = [ops.reshape(x, shape=(outer_size, inner, *typeof(x).shape[1:])) for x in outs]
     return outs, [True] * len(outs)
 
 
-def _types(*types, test, body, count, size, spread):
+def _types(*types, test, body, count, size, mapped):
     return [batched_type(t, size) for t in body.out_types] if size else body.out_types
 
 
@@ -217,15 +219,15 @@ def _lower(ctx, *values, size, **params):
     return ctx.program(_loop_program(ctx.in_types, size=size, widths=widths, **params), values)
 
 
-def _some_at_a_time(ctx, *values, **params):
+def _lower_in_chunks(ctx, *values, **params):
     return ctx.program(_loop_program(ctx.in_types, **params), values)
 
 
-apart_op = Op(
-    "apart",
+per_element_op = Op(
+    "while_per_element",
     type=_types,
     lower=_lower,
-    alternatives=[Alternative(lambda ctx, *types, size, **_: size > 0, _some_at_a_time)],
+    alternatives=[Alternative(lambda ctx, *types, size, **_: size > 0, _lower_in_chunks)],
     jvp=_as_call("jvp"),
     batch=_batch,
     many=True,
@@ -236,7 +238,7 @@ apart_op = Op(
 )
 
 
-def while_apart(who: str, going, step, state):
+def while_per_element(who: str, going, step, state):
     """``while_loop(going, step, state)``; under vmap batch elements that have stopped cost nothing."""
     if config.settings().disable_jit:
         return while_loop(going, step, state)
@@ -245,7 +247,7 @@ def while_apart(who: str, going, step, state):
         return while_loop(going, step, state, checkpoints=0)
     (test, body), captured = merge_captured([test, body])
     outs = bind(
-        apart_op, *captured, *init, test=test, body=body, count=len(captured), size=0,
-        spread=(False,) * len(captured),
+        per_element_op, *captured, *init, test=test, body=body, count=len(captured), size=0,
+        mapped=(False,) * len(captured),
     )  # fmt: skip
     return tree.unflatten(structure, weakened_where(weak, outs))

@@ -21,50 +21,52 @@ from .custom_ops import python_op, staged_op
 from .loops import map as loop
 
 
-class LanesRule:
-    """A function of flat values, and ``lanes(size, args, batched) -> (outs, batched)`` for all batch elements."""
+class BatchRule:
+    """A function of flat values, and ``batch_rule(size, args, batched) -> (outs, batched)`` for all batch elements."""
 
-    __slots__ = ("function", "lanes", "name")
+    __slots__ = ("batch_rule", "function", "name")
 
-    def __init__(self, name: str, function, lanes):
-        self.name, self.function, self.lanes = name, function, lanes
+    def __init__(self, name: str, function, batch_rule):
+        self.name, self.function, self.batch_rule = name, function, batch_rule
 
     def canonical(self) -> str:
         return "rule"  # it says how to map a program, not what the program computes
 
-    def pushed(self, nonzero) -> LanesRule:
+    def jvp_rule(self, nonzero) -> BatchRule:
         """The rule of (arguments, tangents that are not zero) -> (results, tangents of inexact ones)."""
         n = len(nonzero)
 
         def function(*xs):
-            return _pushed(self.function, xs[:n], fill(xs[n:], nonzero))
+            return _jvp_flat(self.function, xs[:n], fill(xs[n:], nonzero))
 
-        def lanes(size, args, batched):
+        def batch_rule(size, args, batched):
             both = [bool(a or b) for a, b in zip(batched, fill(batched[n:], nonzero), strict=False)]
-            wide = [_in_lanes(x, b, w, size) for x, b, w in zip(args, batched, both, strict=False)]
+            wide = [
+                _broadcast_if(x, b, w, size) for x, b, w in zip(args, batched, both, strict=False)
+            ]
             tangents = marked(both, nonzero), args[n:], batched[n:]
-            wide_ts = [_in_lanes(t, b, w, size) for w, t, b in zip(*tangents, strict=True)]
+            wide_ts = [_broadcast_if(t, b, w, size) for w, t, b in zip(*tangents, strict=True)]
             flags = []
 
-            def all_lanes(*xs):
-                outs, flags[:] = self.lanes(size, xs, both)
+            def all_elements(*xs):
+                outs, flags[:] = self.batch_rule(size, xs, both)
                 return outs
 
-            outs = _pushed(all_lanes, wide, fill(wide_ts, nonzero))
+            outs = _jvp_flat(all_elements, wide, fill(wide_ts, nonzero))
             return outs, [*flags, *marked(flags, map(_is_inexact, outs[: len(flags)]))]
 
-        return LanesRule(self.name, function, lanes)
+        return BatchRule(self.name, function, batch_rule)
 
 
 def _is_inexact(x) -> bool:
     return dtypes.is_inexact(typeof(x).dtype)
 
 
-def _in_lanes(x, batched, wanted, size):
+def _broadcast_if(x, batched, wanted, size):
     return broadcast(x, size) if wanted and not batched else x
 
 
-def _pushed(function, primals, tangents) -> list:
+def _jvp_flat(function, primals, tangents) -> list:
     outs, changes = jvp_flat(function, primals, tangents)
     pairs = zip(outs, changes, strict=True)
     return [
@@ -76,18 +78,18 @@ def _pushed(function, primals, tangents) -> list:
 # Operations
 
 
-def _jvp_of(primals, tangents, bind_pushed):
+def _jvp_of(primals, tangents, bind_jvp):
     nonzero = [t is not None for t in tangents]
-    found = bind_pushed(nonzero, [*primals, *marked(tangents, nonzero)])
+    found = bind_jvp(nonzero, [*primals, *marked(tangents, nonzero)])
     n = next(k for k in range(len(found) + 1) if k + sum(map(_is_inexact, found[:k])) == len(found))
     return found[:n], fill(found[n:], map(_is_inexact, found[:n]))
 
 
 def _jvp_function(primals, tangents, *, rule):
-    def bind_pushed(nonzero, args):
-        return bind(custom_vmap_function, *args, rule=rule.pushed(nonzero))
+    def bind_jvp(nonzero, args):
+        return bind(custom_vmap_function, *args, rule=rule.jvp_rule(nonzero))
 
-    return _jvp_of(primals, tangents, bind_pushed)
+    return _jvp_of(primals, tangents, bind_jvp)
 
 
 def _jvp_staged(primals, tangents, *, program, rule, captured):
@@ -115,13 +117,13 @@ def _linearize_staged(primals, nonzero, *, program, rule, captured):
 
 
 def _batch_function(size, args, batched, *, rule, axis_name=None):
-    return rule.lanes(size, args, batched)
+    return rule.batch_rule(size, args, batched)
 
 
 def _batch_staged(size, args, batched, *, program, rule, captured, axis_name=None):
     if any(batched[:captured]):
         raise errors.mapped_closure(rule.name)
-    return rule.lanes(size, args[captured:], batched[captured:])
+    return rule.batch_rule(size, args[captured:], batched[captured:])
 
 
 custom_vmap_call = staged_op("custom_vmap_call", jvp=_jvp_staged, linearize=_linearize_staged)
@@ -181,13 +183,13 @@ class custom_vmap:
             made.append(structure)
             return values
 
-        def lanes(size, xs, batched):
+        def batch_rule(size, xs, batched):
             trees = given.trees(map(shown, xs))
             outs, structure, flags = self._rule_results(size, given.trees(batched), trees)
             made.append(structure)
             return outs, flags
 
-        outs = bind(custom_vmap_function, *given.values, rule=LanesRule(name, function, lanes))
+        outs = bind(custom_vmap_function, *given.values, rule=BatchRule(name, function, batch_rule))
         return tree.unflatten(made[0], outs)
 
     def _rule_results(self, size, batched, args):
@@ -225,8 +227,8 @@ def sequential_vmap(fun: Callable[P, R]) -> Callable[P, R]:
         varying = [x for x, b in zip(leaves, flags, strict=True) if b]
 
         def one(xs):
-            lane = iter(xs)
-            values = [next(lane) if b else x for x, b in zip(leaves, flags, strict=True)]
+            remaining = iter(xs)
+            values = [next(remaining) if b else x for x, b in zip(leaves, flags, strict=True)]
             return mapped(*tree.unflatten(structure, values))
 
         out = loop(one, varying)
