@@ -486,7 +486,9 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def _without_descriptions(result, notes: dict) -> list:
     """The arrays of a result. What is said instead of an array is kept, to be put back."""
     leaves, notes["structure"] = tree.flatten(result)
-    structs = [x if isinstance(x, ShapeDtypeStruct) else None for x in leaves]  # and no traced values
+    structs = [
+        x if isinstance(x, ShapeDtypeStruct) else None for x in leaves
+    ]  # and no traced values
 
     def fill(arrays):
         arrays = iter(arrays)

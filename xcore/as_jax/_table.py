@@ -1,6 +1,6 @@
 """Which module of JAX's is which of ours: a row for each, and the names that are ours under another name.
 
-A row is: the module, the modules of xcore that have its names, and names that are elsewhere, ``name`` or
+A row is: modules, the modules of xcore that have their names, and names that are elsewhere, ``name`` or
 ``name=other``, behind a colon and the file of this package, or the module of xcore, where they are.
 """
 
@@ -22,82 +22,70 @@ _HIDDEN = frozenset(
     """.split()
 )
 
+# Modules whose names are those of the module of the same name of xcore.
+_SAME = """
+    ad_checkpoint custom_batching distributed example_libraries example_libraries.optimizers example_libraries.stax
+    experimental.jet experimental.mesh_utils experimental.ode experimental.shard_map flatten_util image nn numpy.fft
+    numpy.linalg ops scipy scipy.cluster scipy.cluster.vq scipy.fft scipy.integrate scipy.interpolate scipy.linalg
+    scipy.ndimage scipy.optimize scipy.signal scipy.sparse scipy.sparse.linalg scipy.spatial scipy.spatial.transform
+    scipy.special scipy.stats test_util typing
+""".split()
+
 _ROWS = """
 jax: xcore: _odds: config Ref new_ref transfer_guard transfer_guard_device_to_device
-    transfer_guard_device_to_host transfer_guard_host_to_device _views: make_jaxpr
-    _more: ShapeDtypeStruct copy_to_host_async device_put host_count
-    host_id host_ids enable_custom_prng threefry_partitionable _types: typeof=typeof_ _names: make_mesh
-    default_prng_impl _lax: smap _odds: allow_f16_reductions=no_guard array_garbage_collection_guard=no_guard
-    legacy_prng_key=no_guard softmax_custom_jvp=no_guard thread_guard=no_guard
-    xcore._core.array: Shard
-jax.ad_checkpoint: xcore.ad_checkpoint
-jax.api_util: : _lifting: debug_info flatten_fun flatten_fun_nokwargs safe_map shaped_abstractify
-    _names: flatten_axes argnums_partial donation_vector rebase_donate_argnums
-jax.core: xcore.core: _types: typeof=typeof_ get_aval=typeof_
-    _odds: ShapedArray AbstractValue Trace TraceTag is_concrete valid_jaxtype
-    get_opaque_trace_state trace_state_clean pytype_aval_mappings
-    _views: Jaxpr ClosedJaxpr JaxprEqn Atom DropVar eval_jaxpr jaxpr_as_fun
-    jaxprs_in_params subjaxprs _more: concrete_or_error
-    xcore._core.trace: ensure_compile_time_eval
-jax.custom_batching: xcore.custom_batching
+    transfer_guard_device_to_host transfer_guard_host_to_device _views: make_jaxpr _more: ShapeDtypeStruct
+    copy_to_host_async device_put host_count host_id host_ids enable_custom_prng threefry_partitionable _types:
+    typeof=typeof_ _names: make_mesh default_prng_impl _lax: smap _odds: allow_f16_reductions=no_guard
+    array_garbage_collection_guard=no_guard legacy_prng_key=no_guard softmax_custom_jvp=no_guard
+    thread_guard=no_guard xcore._core.array: Shard
+jax.api_util: : _lifting: debug_info flatten_fun flatten_fun_nokwargs safe_map shaped_abstractify _names:
+    flatten_axes argnums_partial donation_vector rebase_donate_argnums
+jax.core: xcore.core: _types: typeof=typeof_ get_aval=typeof_ _odds: ShapedArray AbstractValue Trace TraceTag
+    is_concrete valid_jaxtype get_opaque_trace_state trace_state_clean pytype_aval_mappings _views: Jaxpr
+    ClosedJaxpr JaxprEqn Atom DropVar eval_jaxpr jaxpr_as_fun jaxprs_in_params subjaxprs _more:
+    concrete_or_error xcore._core.trace: ensure_compile_time_eval
 jax.custom_derivatives: xcore.custom_derivatives: _rules: zero_from_primal _names: custom_vjp_primal_tree_values
     _more: custom_jvp_call_p custom_vjp_call_p
 jax.debug: xcore.debug: _names: log=debug_log
-jax.distributed: xcore.distributed
 jax.dlpack: xcore.dlpack: _names: is_supported_dtype
-jax.dtypes: xcore.dtypes: _more: TypePromotionError canonicalize_dtype issubdtype scalar_type_of
-    _names: itemsize_bits
+jax.dtypes: xcore.dtypes: _more: TypePromotionError canonicalize_dtype issubdtype scalar_type_of _names:
+    itemsize_bits
 jax.errors: xcore.errors: _names: JAXTypeError JAXIndexError JaxprTypeError InconclusiveDimensionOperation
-jax.example_libraries: xcore.example_libraries
-jax.example_libraries.optimizers: xcore.example_libraries.optimizers
-jax.example_libraries.stax: xcore.example_libraries.stax
 jax.experimental: xcore.experimental: _odds: EArray cur_qdd _more: enable_x64 disable_x64
-jax.experimental.array_serialization:
 jax.experimental.array_serialization.serialization: : _more: GlobalAsyncCheckpointManager
     GlobalAsyncCheckpointManagerBase get_tensorstore_spec
 jax.experimental.checkify: xcore.experimental.checkify: _more: ErrorCategory
 jax.experimental.colocated_python: : _more: colocated_python colocated_python_class colocated_cpu_devices
-jax.experimental.colocated_python.func:
 jax.experimental.colocated_python.serialization: : _more: DeviceList _get_cpu_device_map=known_backends
     _reduce_device_list=_no_colocated _reduce_mesh=_no_colocated _reduce_single_device_sharding=_no_colocated
     xb=known_backends
-jax.experimental.compilation_cache:
 jax.experimental.compilation_cache.compilation_cache: : _more: set_cache_dir reset_cache
 jax.experimental.compute_on: : _names: compute_on compute_on2
 jax.experimental.custom_partitioning: : _names: custom_partitioning
-jax.experimental.hijax: : _odds: AbstractValue AvalMutableQDD AvalQDD HiPrimitive HiType MutableHiType ShapedArray
-    aval_method aval_property control_flow_allowed_effects register_hitype _rules: Zero instantiate_zeros
-    is_undefined_primal
-jax.experimental.jet: xcore.experimental.jet
+jax.experimental.hijax: : _odds: AbstractValue AvalMutableQDD AvalQDD HiPrimitive HiType MutableHiType
+    ShapedArray aval_method aval_property control_flow_allowed_effects register_hitype _rules: Zero
+    instantiate_zeros is_undefined_primal
 jax.experimental.layout: : _odds: Format Layout _names: with_layout_constraint
-jax.experimental.mesh_utils: xcore.experimental.mesh_utils
 jax.experimental.multihost_utils: xcore.experimental.multihost_utils: _more: reached_preemption_sync_point
-jax.experimental.ode: xcore.experimental.ode
 jax.experimental.pjit: xcore.experimental.pjit: _more: with_sharding_constraint
-jax.experimental.rnn: : _rnn: get_num_params_in_lstm init_lstm_weight lstm lstm_ref swap_lstm_gates unpack_lstm_weights
+jax.experimental.rnn: : _rnn: get_num_params_in_lstm init_lstm_weight lstm lstm_ref swap_lstm_gates
+    unpack_lstm_weights
 jax.experimental.scheduling_groups: : _names: scheduling_group
 jax.experimental.shard_alike: : _names: shard_alike
-jax.experimental.shard_map: xcore.experimental.shard_map
-jax.experimental.sparse: xcore.as_jax._sparse xcore.as_jax._sparse_more
+jax.experimental.sparse jax.experimental.sparse.bcoo jax.experimental.sparse.bcsr jax.experimental.sparse.ad
+    jax.experimental.sparse.coo jax.experimental.sparse.csr jax.experimental.sparse.random
+    jax.experimental.sparse.transform jax.experimental.sparse.util: xcore.as_jax._sparse
+    xcore.as_jax._sparse_more
 jax.experimental.sparse.linalg: : _sparse_more: spsolve
-jax.experimental.sparse.bcoo: xcore.as_jax._sparse xcore.as_jax._sparse_more
-jax.experimental.sparse.bcsr: xcore.as_jax._sparse xcore.as_jax._sparse_more
-jax.experimental.sparse.ad: xcore.as_jax._sparse xcore.as_jax._sparse_more
-jax.experimental.sparse.coo: xcore.as_jax._sparse xcore.as_jax._sparse_more
-jax.experimental.sparse.csr: xcore.as_jax._sparse xcore.as_jax._sparse_more
-jax.experimental.sparse.random: xcore.as_jax._sparse xcore.as_jax._sparse_more
-jax.experimental.sparse.transform: xcore.as_jax._sparse xcore.as_jax._sparse_more
-jax.experimental.sparse.util: xcore.as_jax._sparse xcore.as_jax._sparse_more
 jax.experimental.xla_metadata: : _names: set_xla_metadata
 jax.export: xcore.export: _names: SymbolicScope is_symbolic_dim symbolic_args_specs default_export_platform
     maximum_supported_calling_convention_version minimum_supported_calling_convention_version
-jax.extend:
 jax.extend.backend: : _more: get_backend backends get_default_device clear_backends
-jax.extend.core: xcore.core: _odds: ShapedArray AbstractValue Effect TraceTag find_top_trace get_opaque_trace_state
-    valid_jaxtype set_current_trace take_current_trace _primitives: Primitive
-    _views: Jaxpr ClosedJaxpr JaxprEqn DropVar jaxpr_as_fun jaxprs_in_params
-    subjaxprs new_jaxpr_eqn _rules: mapped_aval unmapped_aval _lifting: DebugInfo _more: concrete_or_error
-    _names: JaxprTypeError InconclusiveDimensionOperation check_jaxpr gensym no_effects Effects Token AbstractToken
+jax.extend.core: xcore.core: _odds: ShapedArray AbstractValue Effect TraceTag find_top_trace
+    get_opaque_trace_state valid_jaxtype set_current_trace take_current_trace _primitives: Primitive _views:
+    Jaxpr ClosedJaxpr JaxprEqn DropVar jaxpr_as_fun jaxprs_in_params subjaxprs new_jaxpr_eqn _rules: mapped_aval
+    unmapped_aval _lifting: DebugInfo _more: concrete_or_error _names: JaxprTypeError
+    InconclusiveDimensionOperation check_jaxpr gensym no_effects Effects Token AbstractToken
 jax.extend.core.primitives: : @primitives
 jax.extend.ifrt_programs: : _more: ifrt_programs=known_backends
 jax.extend.linear_util: : _lifting: StoreException WrappedFun cache transformation transformation2
@@ -105,110 +93,77 @@ jax.extend.linear_util: : _lifting: StoreException WrappedFun cache transformati
 jax.extend.random: : _names: random_seed rbg_prng_impl seed_with_impl threefry_2x32 threefry_prng_impl
     unsafe_rbg_prng_impl
 jax.extend.source_info_util: : _odds: register_exclusion
-jax.flatten_util: xcore.flatten_util
-jax.image: xcore.image
-jax.interpreters:
 jax.interpreters.ad: : _rules: UndefinedPrimal Zero add_tangents defbilinear defjvp defjvp2 deflinear deflinear2
     instantiate_zeros is_undefined_primal zeros_like_aval _primitives: primitive_jvps=jvps
-    primitive_transposes=transposes _more: jvp linearize
-    _names: get_primitive_transpose
-    xcore._transforms.jvp: JVPTracer JVPTrace
+    primitive_transposes=transposes _more: jvp linearize _names: get_primitive_transpose xcore._transforms.jvp:
+    JVPTracer JVPTrace
 jax.interpreters.batching: : _rules: bdim_at_front defbroadcasting defvectorized moveaxis=moveto broadcast
     _primitives: axis_primitive_batchers=axis_batchers fancy_primitive_batchers=fancy_batchers
-    primitive_batchers=batchers _more: not_mapped
-    _names: defreducer
-    xcore._transforms.vmap: BatchTracer BatchTrace
+    primitive_batchers=batchers _more: not_mapped _names: defreducer xcore._transforms.vmap: BatchTracer
+    BatchTrace
 jax.interpreters.mlir: : _rules: aval_to_ir_type dtype_to_ir_type ir_constant _primitives: emit_python_callback
     lower_fun register_lowering LoweringRuleContext=Context
-jax.interpreters.partial_eval: : _lifting: PartialVal trace_to_jaxpr_nounits
-    _names: dce_jaxpr trace_to_jaxpr_dynamic _more: DynamicJaxprTracer JaxprTracer
-jax.interpreters.pxla:
+jax.interpreters.partial_eval: : _lifting: PartialVal trace_to_jaxpr_nounits _names: dce_jaxpr
+    trace_to_jaxpr_dynamic _more: DynamicJaxprTracer JaxprTracer
 jax.interpreters.xla: : _primitives: apply_primitive _more: canonicalize_dtype_handlers
-jax.lax: xcore.lax: _more: with_sharding_constraint random_gamma_grad igamma_grad_a @primitives
-    _lax: ConvGeneralDilatedDimensionNumbers DotAlgorithm DotAlgorithmPreset DotDimensionNumbers PrecisionLike
+jax.lax: xcore.lax: _more: with_sharding_constraint random_gamma_grad igamma_grad_a @primitives _lax:
+    ConvGeneralDilatedDimensionNumbers DotAlgorithm DotAlgorithmPreset DotDimensionNumbers PrecisionLike
     RaggedDotDimensionNumbers RandomAlgorithm after_all approx_max_k approx_min_k broadcast_like composite
     conv_general_dilated_local conv_general_permutations conv_general_shape_tuple conv_shape_tuple
     conv_transpose_shape_tuple create_token dce_sink ragged_dot ragged_dot_general reduce_window_shape_tuple
     ragged_all_to_all rng_bit_generator rng_uniform scaled_dot shape_as_value
 jax.lax.linalg: xcore.lax.linalg: @primitives _more: cholesky_update_p lu_pivots_to_permutation_p ormqr_p
     symmetric_product_p
-jax.lib:
 jax.monitoring: : _odds: clear_event_listeners record_event record_event_duration_secs record_event_time_span
-    record_scalar register_event_duration_secs_listener register_event_listener register_event_time_span_listener
-    register_scalar_listener unregister_event_duration_listener unregister_event_listener
-    unregister_event_time_span_listener unregister_scalar_listener
-jax.nn: xcore.nn
+    record_scalar register_event_duration_secs_listener register_event_listener
+    register_event_time_span_listener register_scalar_listener unregister_event_duration_listener
+    unregister_event_listener unregister_event_time_span_listener unregister_scalar_listener
 jax.nn.initializers: xcore.nn.initializers: _names: Initializer
 jax.numpy: xcore.numpy: _more: shape issubdtype histogram histogram2d histogramdd
-jax.numpy.fft: xcore.numpy.fft
-jax.numpy.linalg: xcore.numpy.linalg
-jax.ops: xcore.ops
 jax.profiler: xcore.profiler: _names: ProfileOptions stop_server
 jax.random: xcore.random: _draws: key PRNGKey ball beta chisquare dirichlet f gamma generalized_normal loggamma
     poisson t _more: random_gamma_p
-jax.scipy: xcore.scipy
-jax.scipy.cluster: xcore.scipy.cluster
-jax.scipy.cluster.vq: xcore.scipy.cluster.vq
-jax.scipy.fft: xcore.scipy.fft
-jax.scipy.integrate: xcore.scipy.integrate
-jax.scipy.interpolate: xcore.scipy.interpolate
-jax.scipy.linalg: xcore.scipy.linalg
-jax.scipy.ndimage: xcore.scipy.ndimage
-jax.scipy.optimize: xcore.scipy.optimize
-jax.scipy.signal: xcore.scipy.signal
-jax.scipy.sparse: xcore.scipy.sparse
-jax.scipy.sparse.linalg: xcore.scipy.sparse.linalg
-jax.scipy.spatial: xcore.scipy.spatial
-jax.scipy.spatial.transform: xcore.scipy.spatial.transform
-jax.scipy.special: xcore.scipy.special
-jax.scipy.stats: xcore.scipy.stats
 jax.sharding: xcore.sharding: _odds: get_abstract_mesh _names: AbstractDevice auto_axes explicit_axes make_mesh
     make_single_device_sharding use_abstract_mesh
 jax.stages: xcore.stages: _more: CompilerOptions ArgInfo OutInfo
-jax.test_util: xcore.test_util
-jax.tree: xcore.tree: _trees: all broadcast flatten flatten_with_path leaves leaves_with_path map
-    map_with_path reduce reduce_associative structure transpose
-jax.tree_util: xcore.tree_util: _trees: all_leaves tree_all=all tree_broadcast=broadcast
+jax.tree: xcore.tree: _trees: all broadcast flatten flatten_with_path leaves leaves_with_path map map_with_path
+    reduce reduce_associative structure transpose
+jax.tree_util jax._src.tree_util: xcore.tree_util: _trees: all_leaves tree_all=all tree_broadcast=broadcast
     tree_flatten=flatten tree_flatten_with_path=flatten_with_path tree_leaves=leaves
     tree_leaves_with_path=leaves_with_path tree_map=map tree_map_with_path=map_with_path tree_reduce=reduce
     tree_reduce_associative=reduce_associative tree_structure=structure tree_transpose=transpose
-    tree_multimap=map
-jax.typing: xcore.typing
+    tree_multimap=map _odds: _registry=nodes
 jax.version: : _more: __version__ __version_info__
-jax._src:
 jax._src.ad_util: : _more: stop_gradient_p
 jax._src.checkify: xcore.experimental.checkify: _more: Out ErrorCategory
 jax._src.compiler: : _more: backend_compile_and_load
-jax._src.core: xcore.core: _odds: ShapedArray AbstractValue physical_aval trace_state_clean get_opaque_trace_state
+jax._src.core: xcore.core: _odds: ShapedArray AbstractValue physical_aval trace_state_clean
+    get_opaque_trace_state
 jax._src.dispatch: : _more: wait_for_tokens _primitives: apply_primitive
 jax._src.distributed: : _odds: global_state
 jax._src.dtypes: xcore.dtypes: _odds: supports_inf _more: TypePromotionError DType ExtendedDType
     canonicalize_dtype
 jax._src.earray: : _odds: EArray
 jax._src.flatten_util: xcore.flatten_util
-jax._src.interpreters:
 jax._src.interpreters.pxla: : _more: global_result_handlers
 jax._src.lib: : _more: xla_client
 jax._src.literals: : _odds: LiteralArray TypedNdArray=LiteralArray
-jax._src.state:
 jax._src.state.types: : _odds: AbstractRef
 jax._src.traceback_util: : _odds: _exclude_paths=exclude_paths api_boundary include_frame register_exclusion
-jax._src.tree_util: xcore.tree_util: _trees: all_leaves tree_all=all tree_broadcast=broadcast
-    tree_flatten=flatten tree_flatten_with_path=flatten_with_path tree_leaves=leaves
-    tree_leaves_with_path=leaves_with_path tree_map=map tree_map_with_path=map_with_path tree_reduce=reduce
-    tree_reduce_associative=reduce_associative tree_structure=structure tree_transpose=transpose
-    tree_multimap=map _odds: _registry=nodes
 jax._src.xla_bridge: : _more: _backends=known_backends get_backend
+jax.experimental.array_serialization jax.experimental.colocated_python.func jax.experimental.compilation_cache
+    jax.extend jax.interpreters jax.interpreters.pxla jax.lib jax._src jax._src.interpreters jax._src.state:
 """
 
 
 def _read() -> dict[str, tuple[tuple, dict]]:
     """For each module the modules that have its names, and the names that are elsewhere."""
-    found: dict = {}
+    found: dict = {f"jax.{module}": ((f"xcore.{module}",), {}) for module in _SAME}
     for line in _ROWS.replace("\n    ", " ").strip().split("\n"):
-        module, _, rest = line.partition(":")
+        modules, _, rest = line.partition(":")
         sources, _, names = rest.strip().partition(": ")
-        found[module] = tuple(sources.split()), _names(names.split())
+        for module in modules.split():
+            found[module] = tuple(sources.split()), _names(names.split())
     for family in _FAMILIES:
         found[f"jax.scipy.stats.{family}"] = (f"xcore.scipy.stats:{family}",), {}
     return found

@@ -18,7 +18,7 @@ from ..optimize import least_squares as _least_squares
 from ..optimize import minimize_scalar as _minimize_scalar
 from ._found import Found
 from ._minima import limits, pairs, point, words
-from ._roots import _arrays, _known
+from ._roots import _are_concrete, _arrays
 
 _METHODS = {"dogbox": "trf"}
 
@@ -118,7 +118,7 @@ def curve_fit(
     xdata, ydata = (xnp.asarray(v) if isinstance(v, (list, tuple)) else v for v in (xdata, ydata))
     n = _count(f) if p0 is None else typeof(xnp.atleast_1d(xnp.asarray(p0))).size
     for name, v in (("xdata", xdata), ("ydata", ydata)) if check_finite is not False else ():
-        if _known(v) and v.dtype.kind in "fc" and not np.all(np.isfinite(np.asarray(v))):
+        if _are_concrete(v) and v.dtype.kind in "fc" and not np.all(np.isfinite(np.asarray(v))):
             advice = "Leave them out: keep = xnp.isfinite(ydata), curve_fit(f, xdata[keep], ydata[keep])."
             raise errors.bad_argument(
                 "scipy.optimize.curve_fit", name, v, "without NaN and infinities", advice
@@ -135,7 +135,7 @@ def curve_fit(
         maxiter=most or None,
     )  # fmt: skip
     status = found.result.status
-    if _known(status) and int(status):
+    if _are_concrete(status) and int(status):
         raise RuntimeError(f"xcore.scipy.optimize.curve_fit: {words(status)}.")
     popt = xnp.stack(found.popt)
     if not full_output:
