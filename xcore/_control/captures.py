@@ -191,7 +191,7 @@ class Watch:
         names = [n for n in found.captures.changed(Captures(f, statics)) if n not in self.busy]
         if names:
             listed = ", ".join(names)
-            findings.tell(
+            findings.report(
                 "mutated", f"{name} was traced with another value of {listed} than now, and its program keeps "
                 "that value. Pass it as an argument (or name it in static_argnames).",
             )  # fmt: skip
@@ -205,7 +205,7 @@ def note_constants(name: str, program, captured) -> None:
     for v, x in zip(program.inputs, captured, strict=False):
         if type(x) is Array and x.nbytes > _LARGE:
             users = [e for e in program.eqns if any(a is v for a in e.inputs)]
-            findings.tell(
+            findings.report(
                 "constant", f"{name} refers to an array of {x.nbytes / 2**20:.0f} MB ({x.type}) that it does not take "
                 "as an argument: it is held as long as the traced function is, and cannot be donated or "
                 "replaced. Pass it.", users[0].where if users and users[0].where else user_frame(),
@@ -224,7 +224,7 @@ def note_retrace(name: str, f, key, known, why) -> None:
         return
     same = [k for k in known if k[3] is key[3]]
     if len(same) + 1 == _OFTEN:
-        findings.tell(
+        findings.report(
             "retrace", f"{name} is traced for the {_OFTEN}th time; each takes far longer than a call. The last time: "
             f"{why(key, known)}",
         )  # fmt: skip
@@ -243,7 +243,7 @@ def _count_remade(name: str, f, plain, key) -> None:
     if len(_made) > 4096:
         _made.clear()
     if times == _OFTEN:
-        findings.tell(
+        findings.report(
             "retrace", f"jit is given {name} anew, and traces it for the {_OFTEN}th time with the same arguments: what "
             "was traced belongs to the jitted function. Call jit once, outside of the loop.",
         )  # fmt: skip

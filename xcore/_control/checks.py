@@ -342,7 +342,7 @@ def report(kind: str, failed, fmt: str, *values) -> None:
         return
     if is_evaluating():
         if bool(to_array(failed)):
-            findings.tell(kind, format_values(fmt, values, {}))
+            findings.report(kind, format_values(fmt, values, {}))
     else:
         site, arrays = make_site(kind, fmt, values, None, user_frame())
         fail_if(failed, site, arrays, active=False)

@@ -15,7 +15,7 @@ from .._core import Linear, Op, bind, boundary, config, dtypes, errors, findings
 from .._core.eval import is_array_like, to_value
 from .._core.program import Eqn, Program, Var, eval_program, trace_closed
 from .._core.types import ArrayType, typeof
-from .._core.uses import Tracing, count_once, take_back
+from .._core.uses import Tracing, count_once, undo_uses
 from .._ops import broadcast_in_dim, full_like_type, zeros
 from .._ops.elementwise import strengthened
 from .._transforms.programs import (
@@ -247,7 +247,7 @@ def _choose(who: str, index, functions, operands, **by):
             continue
         with Tracing(alternative=True) as uses:
             bodies.append(Body(who, f, structure, types, f"branch {i}"))
-        take_back(uses)  # of the branches one is run
+        undo_uses(uses)  # of the branches one is run
         used += uses
     count_once(used)
     _check_branches(who, bodies)

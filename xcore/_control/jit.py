@@ -26,7 +26,7 @@ from .._core.eval import (
 from .._core.placing import reshard
 from .._core.program import Literal, eval_program, trace_program
 from .._core.sharding import as_sharding, is_placement, same_layout
-from .._core.source import asking_line, boundary
+from .._core.source import boundary, reading_line
 from .._core.trace import Tracer, are_known, current, evaluating, is_evaluating
 from .._core.types import ShapeDtypeStruct, Value
 from .._core.typing import DeviceLike, JittedFunction, P, PyTree, R
@@ -211,7 +211,7 @@ class Jitted(Arguments):
     def _explain(self, key) -> None:
         if not config.settings().explain_cache_misses:
             return
-        line = asking_line(column=True)
+        line = reading_line(column=True)
         why = why_traced(key, [*self.traces])
         print(f"xcore.jit: tracing {self.name}{line and f' {line}'}: {why}", file=sys.stderr)
 

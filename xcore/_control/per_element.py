@@ -215,7 +215,7 @@ def _as_call(name):
 
 
 def _lower(ctx, *values, size, **params):
-    widths = _widths(ctx.in_types, params["count"], size, params["spread"]) if size else None
+    widths = _widths(ctx.in_types, params["count"], size, params["mapped"]) if size else None
     return ctx.program(_loop_program(ctx.in_types, size=size, widths=widths, **params), values)
 
 

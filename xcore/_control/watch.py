@@ -82,9 +82,9 @@ def _tell_failed(error: Error) -> None:
     if site.place is not None and findings.KINDS[kind]:
         raise error.exception()  # pyright: ignore[reportGeneralTypeIssues]
     if site.place is None:  # of a function of the library, which serves callers on any line
-        findings.tell(kind, text)
+        findings.report(kind, text)
     else:
-        findings.tell(kind, text, site.where)
+        findings.report(kind, text, site.where)
 
 
 # NaN and infinities
@@ -118,7 +118,7 @@ def _where_bad(x, kind: str) -> np.ndarray:
 def _settle(arrays) -> None:
     """Nothing came of what was pending: somebody took it away."""
     for x in arrays:
-        p = findings.suspected(x)
+        p = findings.pending_in(x)
         if p is not None:
             p.settled = True
 
@@ -141,10 +141,10 @@ def _judge(p: Program, arrays, outs, bad) -> None:
             return
         if found.known() is not None and not found.mild:
             found.settled = True
-            findings.tell(found.kind, found.text, found.where or ())
+            findings.report(found.kind, found.text, found.where or ())
     for x, b in zip(outs, bad, strict=True):
         if b:
-            findings.suspect(x, found)
+            findings.mark_pending(x, found)
 
 
 def _is_guarded(place) -> bool:
@@ -155,7 +155,7 @@ def _is_guarded(place) -> bool:
 def _pending_of(arrays, low: bool) -> Pending | None:
     """What was pending for the arguments, and has come through."""
     for x in arrays:
-        p = findings.suspected(x)
+        p = findings.pending_in(x)
         if p is not None:
             return Pending(p.kind, p.text, p.where) if p.mild and not low else p
     return None

@@ -12,7 +12,7 @@ from .._backend import client as backend
 from . import dtypes, errors, host
 from .compile import placed, translate
 from .config import KEPT
-from .findings import pending, reading
+from .findings import check_read, pending
 from .keys import exact, has_zero
 from .notebook import shown
 from .pieces import gather, local_indices, scatter
@@ -186,7 +186,7 @@ class Array(Value, metaclass=_CountsAsArray):
     def _host(self) -> NDArray:
         """A read-only view or copy of the content in host memory. Waits for it."""
         if pending:
-            reading(self)
+            check_read(self)
         return self._content()
 
     def _content(self) -> NDArray:

@@ -95,7 +95,7 @@ _given: set[Any] = set()  # (kind, file, line) of the warnings given
 count: int = 0  # of warnings and errors
 
 
-def tell(kind: str, text: str, where: Any = None) -> None:
+def report(kind: str, text: str, where: Any = None) -> None:
     """Raise or warn, with the user's line. A warning is given once for each line."""
     global count
     where = user_frame() if where is None else where
@@ -163,26 +163,26 @@ class Pending:
 pending: dict[Any, Any] = {}  # id of an array -> (reference to it, its Pending)
 
 
-def suspect(x: Any, p: Pending) -> None:
+def mark_pending(x: Any, p: Pending) -> None:
     """Remember an array that holds a NaN or infinity."""
     key = id(x)
     pending[key] = weakref.ref(x, lambda _: pending.pop(key, None)), p
 
 
-def suspected(x: Any) -> Pending | None:
+def pending_in(x: Any) -> Pending | None:
     found = pending.get(id(x))
     return found[1] if found is not None and found[0]() is x else None
 
 
-def reading(x: Any) -> None:
+def check_read(x: Any) -> None:
     """An array is read by the host: what is pending is reported, if it is the user who reads."""
-    p = suspected(x)
+    p = pending_in(x)
     if p is None or not config.settings().sanitize or caller()[1] != "xcore._core.array":
         return
     pending.pop(id(x), None)
     if p.known() is not None and not p.mild:
         p.settled = True
-        tell(p.kind, p.text, p.where or ())
+        report(p.kind, p.text, p.where or ())
 
 
 # Whose call is it
@@ -241,7 +241,7 @@ def is_guarded_here() -> bool:
     return where is not None and is_guarded(where)
 
 
-def once_more() -> None:
+def trace_per_line() -> None:
     """What is traced now depends on the line, and must not serve another."""
     global count
     count += 1
@@ -256,10 +256,10 @@ def is_discarded(module: str) -> bool:
     return next(behind, "") == "POP_TOP"
 
 
-def lost(text: str, module: str) -> None:
+def report_discarded(text: str, module: str) -> None:
     """Tell of a result that nobody keeps."""
     if looks_for("unused") and is_discarded(module):
-        tell("unused", text)
+        report("unused", text)
 
 
 @functools.lru_cache(32)
@@ -326,7 +326,7 @@ def _guards(node: Any, name: str, line: int) -> bool:
 
 
 @functools.lru_cache(512)
-def is_spelled(where: Any, pattern: str, here: str) -> bool:
+def statement_matches(where: Any, pattern: str, here: str) -> bool:
     """Whether a pattern is in the statement at a place, or where names in it are given their values.
 
     ``here``: a pattern that counts in the statement itself.

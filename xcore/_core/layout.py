@@ -173,7 +173,7 @@ def layout_for(meshes: tuple[Mesh, ...], given: tuple[tuple[Sharding | None, int
     return Layout(mesh, inputs, tuple(dict.fromkeys([*meshes, *named])))
 
 
-def one_place(arrays: Sequence[Array], meshes: Iterable[Mesh]) -> None:
+def check_one_place(arrays: Sequence[Array], meshes: Iterable[Mesh]) -> None:
     """Raise unless all committed arrays and meshes are on the same devices."""
     places = {m.sorted_devices for m in meshes}
     held = [(a, a._t.sharding.devices) for a in arrays if type(a._t) is Placed and a._t.committed]

@@ -15,7 +15,7 @@ import numpy as np
 
 from .array import Array, from_host
 from .compile import executable, put
-from .layout import Layout, layout_for, one_place, wanted
+from .layout import Layout, check_one_place, layout_for, wanted
 from .op import registry
 from .program import Eqn, Program, Var
 from .sharding import Sharding, same_layout, shape_of_tile
@@ -38,11 +38,11 @@ def prepare_spread(
     p: Program, arrays: Sequence[Array], donors: Sequence[int] = ()
 ) -> tuple[Executable, list[Array]]:
     """The executable of a program on several devices, and its arguments where it wants them."""
-    one_place(arrays, p.meshes)
+    check_one_place(arrays, p.meshes)
     layout = layout_of(p, [a._t.sharding for a in arrays])
     assert layout is not None, "the program is spread"
     if p.spans:
-        one_place(arrays, [layout.mesh])
+        check_one_place(arrays, [layout.mesh])
     return executable(p, layout, donors), list(map(reshard, arrays, layout.inputs))
 
 
@@ -73,7 +73,7 @@ def order_for(span: Span, arrays: Sequence[Array]) -> tuple[Device, ...]:
     same = (span.order_on(p, s) for s, _, p in reversed(spread) if p is not None and s is not None)
     found = next(filter(None, same), None)
     order = found or devices_of(span, (), [(s, a.ndim) for s, a, _ in spread])
-    one_place([a for _, a, _ in spread], span.over(order)[:1])
+    check_one_place([a for _, a, _ in spread], span.over(order)[:1])
     return order
 
 

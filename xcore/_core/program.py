@@ -22,7 +22,7 @@ from .pprint import format_program, subprograms
 from .source import Where, borrowed, describe_where, user_frame
 from .trace import Trace, Tracer, bind, using
 from .types import ArrayType, typeof
-from .uses import entered
+from .uses import begin_trace
 
 if TYPE_CHECKING:
     from .mesh import Mesh
@@ -386,7 +386,7 @@ def trace_program(
     Equations remember the line of user code that they come from, or ``where`` if it is given.
     """
     trace = RecordTrace(names)
-    entered(trace)
+    begin_trace(trace)
     args = [trace.argument(t) for t in types]
     outside, borrowed.where = borrowed.where, where
     try:

@@ -95,7 +95,7 @@ def entrance() -> tuple[str, str] | None:
 _ALSO_CALLED = {"asarray": "array", "isclose": "allclose"}
 
 
-def written_for(who: str) -> bool:
+def called_by_user(who: str) -> bool:
     """Whether the function of this name was called by a user, and not by another function of ours.
 
     What it complains of is the user's business then; it tells how strict settings hold for operands
@@ -127,7 +127,7 @@ def written_at(f: Callable[..., Any]) -> str:
     return f" ({name}, {code.co_filename}:{code.co_firstlineno})"
 
 
-def asking_line(column: bool = False) -> str:
+def reading_line(column: bool = False) -> str:
     """The line that asked for a value, in words: the nearest one outside of xcore and of NumPy."""
     frame = sys._getframe(1)
     while frame is not None:

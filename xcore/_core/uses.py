@@ -55,19 +55,19 @@ class Tracing:
             _log.frames[-1].uses.extend(self.uses)
 
 
-def entered(trace: Any) -> None:
+def begin_trace(trace: Any) -> None:
     """A trace begins: values that it makes are new in each step of a loop around it."""
     if _log.frames:
         _log.frames[-1].traces.append(trace)
 
 
-def made(data: Any) -> None:
+def note_new_key(data: Any) -> None:
     """A key was made or copied: where it is used in a loop, it is used once in each step."""
     if _log.frames:
         _log.frames[-1].fresh.append(data)
 
 
-def note(use: Use) -> bool:
+def note_use(use: Use) -> bool:
     """Remember a use; True if the same key is used in each step of a loop."""
     if not _log.frames:
         return False
@@ -102,7 +102,7 @@ def repeat(uses: Any, own: dict[Any, Any], traced_now: bool) -> None:
                 count(use._replace(data=value))
 
 
-def take_back(uses: Any) -> None:
+def undo_uses(uses: Any) -> None:
     """Forget uses: those of a branch when the next one is traced."""
     for use in uses:
         for _, forget in counting:

@@ -307,7 +307,7 @@ def _method(doc: str, change):
         access = Access(mode, unique_indices, indices_are_sorted, wrap_negative_indices)
         out = change(self._x, self._index, values, access)
         if config.settings().sanitize:
-            findings.lost(_LOST, __name__)
+            findings.report_discarded(_LOST, __name__)
         return out
 
     method.__doc__ = doc

@@ -22,7 +22,7 @@ from ._promote import (
     result_dtype,
 )  # fmt: skip
 from ._sanity import check_cast
-from ._spread import on_device, one_place
+from ._spread import on_device, placement
 
 # From data
 
@@ -46,7 +46,7 @@ def asarray(a, dtype=None, order=None, *, copy=None, device=None, out_sharding=N
         out = _from_short_list(a)
         if out is not None:
             return out
-    device = one_place("numpy.asarray", device, out_sharding)
+    device = placement("numpy.asarray", device, out_sharding)
     out = _converted(a, None if dtype is None else dtypes.as_dtype(dtype))
     if copy is False and out is not a:
         raise ValueError("xcore.numpy.asarray: a copy is needed here, but copy=False forbids it.")
@@ -69,7 +69,7 @@ def array(object, dtype=None, copy=True, order="K", ndmin=0, *, device=None, out
     >>> xnp.array([1.0, 2.0], ndmin=2)
     Array([[1., 2.]], dtype=float32)
     """
-    device = one_place("numpy.array", device, out_sharding)
+    device = placement("numpy.array", device, out_sharding)
     out = asarray(object, dtype, copy=copy or None)
     missing = ndmin - out.ndim
     return on_device(out.reshape((1,) * missing + out.shape) if missing > 0 else out, device)
@@ -297,7 +297,7 @@ def zeros(shape, dtype=None, *, device=None, out_sharding=None):
     >>> xnp.zeros(3)
     Array([0., 0., 0.], dtype=float32)
     """
-    device = one_place("numpy.zeros", device, out_sharding)
+    device = placement("numpy.zeros", device, out_sharding)
     return constant(check_shape("numpy.zeros", shape), 0, dtype_or(dtype, "float"), device=device)
 
 
@@ -314,7 +314,7 @@ def ones(shape, dtype=None, *, device=None, out_sharding=None):
     Array([[1., 1.],
            [1., 1.]], dtype=float32)
     """
-    device = one_place("numpy.ones", device, out_sharding)
+    device = placement("numpy.ones", device, out_sharding)
     return constant(check_shape("numpy.ones", shape), 1, dtype_or(dtype, "float"), device=device)
 
 
@@ -330,7 +330,7 @@ def empty(shape, dtype=None, *, device=None, out_sharding=None):
     >>> xnp.empty((2, 0)).shape
     (2, 0)
     """
-    device = one_place("numpy.empty", device, out_sharding)
+    device = placement("numpy.empty", device, out_sharding)
     return constant(check_shape("numpy.empty", shape), 0, dtype_or(dtype, "float"), device=device)
 
 
@@ -348,7 +348,7 @@ def full(shape, fill_value, dtype=None, *, device=None, out_sharding=None):
     Array([[7, 7],
            [7, 7]], dtype=int32, weak_type=True)
     """
-    device = one_place("numpy.full", device, out_sharding)
+    device = placement("numpy.full", device, out_sharding)
     shape = check_shape("numpy.full", shape)
     if type(fill_value) in SCALARS:
         given = typeof(to_array(fill_value))
@@ -394,7 +394,7 @@ def zeros_like(a, dtype=None, shape=None, *, device=None, out_sharding=None):
     >>> xnp.zeros_like(xnp.arange(3))
     Array([0, 0, 0], dtype=int32)
     """
-    device = one_place("numpy.zeros_like", device, out_sharding)
+    device = placement("numpy.zeros_like", device, out_sharding)
     shape, dtype, weak = _like(a, dtype, shape, "zeros_like")
     return constant(shape, 0, dtype, weak, _place_like(a, shape, device))
 
@@ -411,7 +411,7 @@ def ones_like(a, dtype=None, shape=None, *, device=None, out_sharding=None):
     >>> xnp.ones_like(xnp.arange(3), dtype=float)
     Array([1., 1., 1.], dtype=float32)
     """
-    device = one_place("numpy.ones_like", device, out_sharding)
+    device = placement("numpy.ones_like", device, out_sharding)
     shape, dtype, weak = _like(a, dtype, shape, "ones_like")
     return constant(shape, 1, dtype, weak, _place_like(a, shape, device))
 
@@ -444,7 +444,7 @@ def full_like(a, fill_value, dtype=None, shape=None, *, device=None, out_shardin
     >>> xnp.full_like(xnp.arange(3), 5)
     Array([5, 5, 5], dtype=int32)
     """
-    device = one_place("numpy.full_like", device, out_sharding)
+    device = placement("numpy.full_like", device, out_sharding)
     shape, dtype, weak = _like(a, dtype, shape, "full_like")
     out = full(shape, fill_value, dtype, device=_place_like(a, shape, device))
     return astype(out, dtype, weak) if weak else out

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from .._core import Array, Tracer, Value, dtypes, errors, is_array_like
 from .._core.call_paths import operator
-from .._core.source import asking_line
+from .._core.source import reading_line
 from . import _at, _dot, _index, _rounding
 from . import _elementwise as e
 from ._methods import METHODS, PROPERTIES
@@ -112,9 +112,9 @@ def _concrete_or(needed: str):
     def method(self, *args, **options):
         value = self.concrete()
         if value is None:
-            raise errors.no_concrete_value(self, needed, self.origin(), asking_line())
+            raise errors.no_concrete_value(self, needed, self.origin(), reading_line())
         if self.varies and loses:
-            raise errors.number_loses_tangent(self, needed, asking_line())
+            raise errors.number_loses_tangent(self, needed, reading_line())
         return getattr(value, name)(*args, **options)
 
     loses = needed in ("float", "complex", "numpy")

@@ -11,7 +11,7 @@ import numpy as np
 from .. import _ops as ops
 from .._core import Array, Literal, config, dtypes, errors, is_array_like, to_array
 from .._core.program import PYTHON_SCALARS as SCALARS
-from .._core.source import stack_level, written_for
+from .._core.source import called_by_user, stack_level
 from .._core.types import ArrayType, Value, typeof
 from .._ops import broadcast_in_dim, full_like_type
 from ._sanity import note_columns
@@ -80,7 +80,7 @@ def promoted(who: str, pairs: Any) -> tuple:
         try:
             return dtypes.promote(*pairs, bits=settings.default_bits, strict=True)
         except errors.DTypeError:
-            if written_for(who):
+            if called_by_user(who):
                 raise
     dtype, weak = dtypes.promote(*pairs, bits=settings.default_bits)
     if settings.narrow and not any([p[0] == dtype for p in pairs]):  # int64, of uint32 and int32
@@ -148,7 +148,7 @@ def broadcast_shapes(who: str, *shapes, any_rank: bool = True) -> tuple:
 
 
 def _check_ranks(who, shapes):
-    if len({len(s) for s in shapes if s}) > 1 and written_for(who):
+    if len({len(s) for s in shapes if s}) > 1 and called_by_user(who):
         text = f"xcore.{who}: operands of shapes {shapes} have different ranks (setting numpy_rank_promotion)."
         if config.settings().numpy_rank_promotion == "raise":
             raise errors.ShapeError(text + " Reshape them to one rank.")

@@ -21,7 +21,7 @@ from ._promote import (
     one_axis,
     result_dtype,
 )  # fmt: skip
-from ._spread import on_device, one_place
+from ._spread import on_device, placement
 
 
 def arange(start, stop=None, step=None, dtype=None, *, device=None, out_sharding=None):
@@ -36,7 +36,7 @@ def arange(start, stop=None, step=None, dtype=None, *, device=None, out_sharding
     >>> xnp.arange(2, 8, 2)
     Array([2, 4, 6], dtype=int32)
     """
-    device = one_place("numpy.arange", device, out_sharding)
+    device = placement("numpy.arange", device, out_sharding)
     if start is None:
         raise errors.bad_argument("numpy.arange", "start", None, "a number")
     if stop is None:

@@ -36,7 +36,7 @@ def _check_floats(who: str, x: np.ndarray, dtype) -> None:
         with np.errstate(over="ignore"):
             lost = x[np.isfinite(x) & ~np.isfinite(x.astype(dtype))]
         if lost.size:
-            findings.tell(
+            findings.report(
                 "infinity", f"{who}: the number {lost.flat[0]} does not fit in {dtype.name}"
             )
 
@@ -130,11 +130,11 @@ def note_columns(who: str, shapes) -> None:
     both = rows & columns
     if not both or not findings.looks_for("broadcast") or not findings.only_through(*_BETWEEN):
         return
-    findings.once_more()
+    findings.trace_per_line()
     where = findings.place_of_caller()
-    if where is not None and not findings.is_spelled(where, _DELIBERATE, _COLUMN):
+    if where is not None and not findings.statement_matches(where, _DELIBERATE, _COLUMN):
         n = both.pop()
-        findings.tell(
+        findings.report(
             "broadcast", f"{who}: ({n},) beside ({n}, 1) makes ({n}, {n}). If every pair is meant, write the "
             "axis into the line: x[:, None]; if not, flatten the column: y[:, 0].", where,
         )  # fmt: skip
@@ -149,7 +149,7 @@ def kept(name: str, function):
     @functools.wraps(function)
     def method(self, *args, **kwargs):
         if config.settings().sanitize:
-            findings.lost(
+            findings.report_discarded(
                 f"x.{name}() gives a new array, and nobody keeps it: arrays do not change. "
                 f"Write x = x.{name}().", __name__,
             )  # fmt: skip

@@ -37,7 +37,7 @@ def _says_nothing(sharding) -> bool:
     return isinstance(sharding, NamedSharding) and sharding.mesh.empty
 
 
-def one_place(who: str, device, out_sharding):
+def placement(who: str, device, out_sharding):
     """The device or sharding that a function was given under either name."""
     if out_sharding is None or _says_nothing(out_sharding):
         return device

@@ -63,7 +63,9 @@ def consume(who: str, stream, data, part_of=None) -> None:
         return
     holder, part = (data, None) if part_of is None else part_of
     here = user_frame(2)
-    if uses.note(uses.Use(who, stream, holder, part, here)) and findings.only_through(*_DRAWING):
+    if uses.note_use(uses.Use(who, stream, holder, part, here)) and findings.only_through(
+        *_DRAWING
+    ):
         raise _loop_error(who, here)
     traced_part = part is not None and type(data) is not Array
     _record(who, (stream.name, (id(holder), part) if traced_part else identity(data)), holder, here)
@@ -90,7 +92,7 @@ def _name_of(use: uses.Use):
 def _count(use: uses.Use) -> None:
     """A use that a traced function makes when it is called."""
     here = user_frame(2)
-    if uses.note(use._replace(where=here)) and findings.only_through(*_DRAWING):
+    if uses.note_use(use._replace(where=here)) and findings.only_through(*_DRAWING):
         raise _loop_error(use.who, here)
     _record(use.who, _name_of(use), use.data, here)
 
@@ -106,7 +108,7 @@ uses.counting.append((_count, _take_back))
 def forget(stream, data) -> None:
     """Start afresh: these words are a new key from here on."""
     if config.settings().watches_keys:
-        uses.made(data)
+        uses.note_new_key(data)
         with _lock:
             _uses.pop((stream.name, identity(data)), None)
 
