@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-import xcore as xc
 from tools.site import examples, formulas, names, prose, reference, related, signatures
 from tools.site.words import PAGES as PAGE_WORDS
 from tools.site.words import WORDS, keywords
