@@ -13,6 +13,7 @@ import xcore as xc
 import xcore.numpy as xnp
 from xcore import _ops as ops
 from xcore import lax
+from xcore._core import compile
 
 STORED = Path(__file__).with_name("programs.txt")
 
@@ -68,6 +69,38 @@ def stored() -> dict[str, str]:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_programs_are_as_they_were(name):
     assert text(name) == stored()[name]
+
+
+@pytest.mark.parametrize("make", [xnp.asarray, xnp.float32, lambda v: xnp.full((), v)])
+def test_numbers_made_in_a_function_stand_in_its_program(make):
+    """As Python's do: the compiler may fold them, and no call hands them over."""
+
+    def scaled(x):
+        outer = make(3.0)
+        return xc.jit(lambda x: x * outer)(x) + make(2.0)
+
+    p = xc.make_jaxpr(scaled)(x)
+    assert len(p.consts) == 0 and "3.0:float32" in str(p) and "2.0:float32" in str(p)
+    np.testing.assert_array_equal(xc.jit(scaled)(x), 3 * x + 2)
+
+
+def test_numbers_from_before_are_inputs_so_that_programs_share_code():
+    def compiled_anew(number):
+        before = compile.counts["compiled"]
+        got = xc.jit(lambda x: x * number - 0.5)(x)
+        np.testing.assert_allclose(got, x * float(number) - 0.5, rtol=1e-6, atol=1e-7)
+        return compile.counts["compiled"] - before
+
+    numbers = [xnp.asarray(v, xnp.float32) for v in (1.5, 2.5, 3.5)]
+    compiled_anew(numbers[0])
+    assert [compiled_anew(n) for n in numbers[1:]] == [0, 0]
+
+
+def test_padding_has_no_input_but_the_array():
+    assert (
+        len(xc.make_jaxpr(lambda u: xnp.pad(u, 1) + xnp.pad(u, 1, constant_values=2))(m).consts)
+        == 0
+    )
 
 
 def test_python_numbers_are_weak_literals_of_default_width():

@@ -47,7 +47,7 @@ class Array(Value, metaclass=_CountsAsArray):
     Array([2., 3.], dtype=float32)
     """
 
-    __slots__ = ("__weakref__", "_b", "_c", "_h", "_t")
+    __slots__ = ("__weakref__", "_b", "_c", "_h", "_n", "_t")
     __module__ = "xcore"  # where users find it
     __hash__: ClassVar[None] = None  # pyright: ignore[reportIncompatibleMethodOverride]
     __array_priority__ = 100  # NumPy arrays on the left of an operator leave it to us
@@ -55,6 +55,9 @@ class Array(Value, metaclass=_CountsAsArray):
     _b: Any  # the runtime's buffer; None while the value in NumPy is all there is
     _h: Any  # the value in NumPy, of some small arrays on a CPU
     _c: int | None  # how tame the numbers of that are (`host.tameness`), where it is known; or LENT
+    _n: tuple[
+        int, Any
+    ]  # of some 0-d arrays that were made of a number: in which `host.moment`, and the number
     _t: ArrayType | Placed
 
     def __init__(self, buffer: Any, placed: ArrayType | Placed) -> None:
@@ -427,7 +430,10 @@ def from_host(value: NDArray, placed: ArrayType | Placed | None = None, copy: bo
     if sharding is None and host.fits(placed) and (copy or value.base is None):
         return on_host(value.copy() if copy else value, placed)
     if sharding is None:
-        return Array(_put(value, placed, backend.default_device(), copy), placed)
+        out = Array(_put(value, placed, backend.default_device(), copy), placed)
+        if not value.shape:
+            out._n = host.moment[0], value[()]
+        return out
     if len(sharding.devices) > 1:
         return Array(scatter(value, placed.type, sharding), placed)
     device: Any = next(iter(sharding.devices))
@@ -445,6 +451,8 @@ def on_host(value: Any, t: Any) -> Array:
     """A small array by its value in NumPy, which nobody else has."""
     out = object.__new__(Array)
     out._b, out._h, out._t, out._c = None, value, t, None
+    if not t.shape:
+        out._n = host.moment[0], value
     return out
 
 
@@ -468,6 +476,7 @@ def scalar(value: Any, dtype: DTypeLike, weak: bool = False) -> Array:
         if len(_scalars) >= KEPT:
             _scalars.clear()
         found = _scalars[key] = own_scalar(value, dtype, weak)
+        found._n = host.ALWAYS, np.asarray(value, dtype)
     return found
 
 

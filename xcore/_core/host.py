@@ -37,6 +37,11 @@ if TYPE_CHECKING:
 LIMIT = 4096  # bytes; beyond, compiled code is faster
 ENABLED = os.environ.get("XCORE_HOST_CALLS", "1") != "0"
 
+# How many traces have begun. A number that is made while a function is traced belongs to that function as a Python
+# scalar does, and stands in its program; one from before is an input, so that programs with other values share code.
+moment = [0]
+ALWAYS = 1 << 62  # later than any trace
+
 
 # Which values
 

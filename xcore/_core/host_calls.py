@@ -21,6 +21,7 @@ from .host import (
     Step,
     find_tameness,
     fits,
+    moment,
     tameness,
     value_of,
 )
@@ -323,6 +324,7 @@ def _function(
         f"_out._h = {value}",
         "_out._t = _t",
         "_out._b = _out._c = None",
+        *(["_out._n = _moment[0], _out._h"] if not result.shape else []),
         "return _out",
     ]
     source = "\n    ".join([f"def host({params}):", *lines, *made])
@@ -333,6 +335,7 @@ def _function(
         "_t": result,
         "_tameness": find_tameness,
         "_value": value_of,
+        "_moment": moment,
     }
     exec(source, scope)
     return scope["host"]

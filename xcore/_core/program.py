@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, final
 import numpy as np
 
 from .._backend.cache import blake2b
-from . import config, dtypes, errors
+from . import config, dtypes, errors, host
 from .notebook import shown
 from .op import Op
 from .pprint import format_program, subprograms
@@ -72,6 +72,7 @@ class Literal:
 
 Atom = Var | Literal
 PYTHON_SCALARS = (bool, int, float, complex)
+_LONG_AGO = (-1, None)  # before any trace, of what is no number
 
 
 def python_literal(x: Any, wide: bool = False) -> Literal:
@@ -306,6 +307,8 @@ class RecordTrace(Trace):
         self.arguments: list[Var] = []
         self.captured: dict[int, tuple[Operand, Var]] = {}  # by id of the value from outside
         self.names = names
+        host.moment[0] += 1
+        self.moment = host.moment[0]
 
     def argument(self, type_: ArrayType) -> RecordTracer:
         var = Var(type_)
@@ -340,6 +343,10 @@ class RecordTrace(Trace):
             check_live(x)
         elif not hasattr(x, "_t") and np.ndim(x) == 0:
             return Literal(x)
+        else:
+            moment, number = cast("tuple[int, Any]", getattr(x, "_n", _LONG_AGO))
+            if moment >= self.moment and not cast("Any", x).is_deleted():
+                return Literal(number, typeof(x))
         found = self.captured.get(id(x))
         if found is None:
             found = self.captured[id(x)] = (x, Var(typeof(x)))
