@@ -152,7 +152,8 @@ def test_settings_of_the_runtime(tmp_path, monkeypatch):
 
 def test_settings_of_the_runtime_are_read(monkeypatch):
     for variable in ("XCORE_CACHE_DIR", "XCORE_CACHE"):
-        monkeypatch.delenv(variable, raising=False)
+        monkeypatch.setenv(variable, "")  # what is set below ends with the test
+        monkeypatch.delenv(variable)
     assert xc.config.jax_compilation_cache_dir is None
     assert xc.config.read("enable_compilation_cache") is True
     xc.config.update("jax_compilation_cache_dir", "there")
