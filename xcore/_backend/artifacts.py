@@ -32,7 +32,7 @@ _FOREIGN = frozenset(
 
 
 class Damaged(ValueError):
-    """Bytes that are no module, or one of another form than is expected."""
+    """Bytes that are no StableHLO module, or one of an unexpected form."""
 
 
 class Adopted(NamedTuple):
@@ -137,7 +137,7 @@ class Artifacts:
         )
 
     def _move(self, other: ir.Module, meshes: dict[str, shardy.Named], site: shardy.Site) -> None:
-        """Let a module mean the devices and axes of this one."""
+        """Renumber a module's devices and rename its mesh axes to those of this module."""
         move = shardy.Move(meshes, site)
         for op in _all_of(other):
             if "channel_handle" in op.attributes:

@@ -171,7 +171,7 @@ def _unpack(key: str, data: bytes) -> bytes | None:
 
 
 def _read(path: str) -> bytes | None:
-    """What is in a file; PermissionError where it is not ours to trust."""
+    """The content of a file; PermissionError where another user may have written it."""
     try:
         file = open(path, "rb", buffering=0)
     except OSError:

@@ -23,7 +23,7 @@ _NUMBER = r"callback failure number (\d+) of xcore"
 
 
 class _Failure(Exception):
-    """Stands for a callback's exception in XLA's texts."""
+    """Carries a callback's number through XLA's error text, to find the exception again."""
 
 
 def _remember(name: str | None, error: BaseException) -> _Failure:

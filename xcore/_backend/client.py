@@ -553,11 +553,8 @@ def lacks_half_floats(error: Exception, module: object) -> bool:
 
 def output_shardings(loaded: LoadedExecutable, count: int) -> list[OpSharding]:
     """What the compiler says of the placement of each result; of no results it says one thing."""
-    return list(loaded.get_output_shardings() or [_replicated()] * count)[:count]
-
-
-def _replicated() -> OpSharding:
-    return xla.HloSharding.replicate().to_proto()
+    replicated = xla.HloSharding.replicate().to_proto()
+    return list(loaded.get_output_shardings() or [replicated] * count)[:count]
 
 
 # Programs of the worker, which those around them store too, and the bytes that they were made from.

@@ -274,7 +274,7 @@ def io_callback(
     callback: Callable[..., Any], result_shape_dtypes: PyTree, *args: PyTree, sharding: Any = None,
     ordered: bool = False, **kwargs: Any,
 ) -> PyTree:  # fmt: skip
-    """Call a Python function that may have side effects, once for each time the program comes by.
+    """Call a Python function that may have side effects, each time the program reaches it.
 
     Args:
       callback: function of NumPy arrays (in pytrees as given) that returns such a pytree.
@@ -383,7 +383,7 @@ def check_format(who: str, fmt, count: int, names) -> None:
 
 
 def _fields(who: str, fmt: str) -> list[str]:
-    """The first names of the fields of a format string, those inside of format specifications too."""
+    """The leading names of the fields of a format string, also within format specifications."""
     out = []
     try:
         for _, name, spec, _ in string.Formatter().parse(fmt):

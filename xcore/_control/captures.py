@@ -133,7 +133,7 @@ def _references(f, deep: int = 2, statics=()) -> dict:
 
 
 def _print(x, left: list):
-    """What tells whether a value is the same as before; None for what is not looked at."""
+    """A value to compare later for changes; None for what is not compared."""
     left[0] -= 1
     if isinstance(x, _NUMBERS):
         return type(x), repr(x)
@@ -170,7 +170,7 @@ class Captures:
 
 
 class Watch:
-    """What is known of one jitted function."""
+    """What ``sanitize`` records of one jitted function."""
 
     __slots__ = ("before", "busy")
 
@@ -201,7 +201,7 @@ class Watch:
 
 
 def note_constants(name: str, program, captured) -> None:
-    """Tell of large arrays that a traced function refers to and does not take."""
+    """Report large arrays that a traced function captures instead of taking as arguments."""
     for v, x in zip(program.inputs, captured, strict=False):
         if type(x) is Array and x.nbytes > _LARGE:
             users = [e for e in program.eqns if any(a is v for a in e.inputs)]
@@ -218,7 +218,7 @@ _made: dict = {}  # (code, what it referred to, types) -> how often a new functi
 
 
 def note_retrace(name: str, f, key, known, why) -> None:
-    """Tell of the tenth trace of one function, or of functions made anew of the same code."""
+    """Report the tenth trace of one function, or of new functions with the same code."""
     plain, _ = _plain_function(f)
     if plain is None:
         return

@@ -81,7 +81,7 @@ def path_names(prefix: str, structure) -> list[str]:
 
 
 def differences(names, expected: list[ArrayType], given: list[ArrayType]) -> list[str]:
-    """One line for each leaf whose shape or dtype changed, with the cast that mends it."""
+    """One line for each leaf whose shape or dtype changed, with the cast that corrects it."""
     out = []
     for name, a, b in zip(names, expected, given, strict=True):
         if a.shape == b.shape and a.dtype == b.dtype:

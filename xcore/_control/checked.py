@@ -150,7 +150,7 @@ def _slots(sites) -> list[ArrayType]:
 
 
 def checker(p: Program, kinds) -> Threader:
-    """What takes an error through a program."""
+    """The Threader that carries an error value through a program."""
     slots = _slots(_sites(p, kinds))
 
     def concerns(e) -> bool:

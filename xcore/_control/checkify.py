@@ -42,7 +42,7 @@ def _program_with_checks(p: Program, kinds) -> Program:
 
 
 def _as_values():
-    """What goes wrong inside is a value: the setting sanitize tells nothing of it."""
+    """Failed checks in the block become values, so the setting sanitize does not report them."""
     return findings.allow() if config.settings().sanitize else contextlib.nullcontext()
 
 

@@ -161,7 +161,7 @@ def _recompute(while_op, bc, body, i, steps, stacks):
 
 
 def _backward(while_op, bc, body, const_nonzero, carry_nonzero, count, steps, stacks, cts):
-    """Cotangents of the moving constants and of the first carry, from those of the last."""
+    """Cotangents of the differentiated constants and of the first carry, from those of the last."""
     n_bc, n = len(bc), len(stacks)
     done = linearize_program(body, (*const_nonzero, *carry_nonzero))
     transposed = transpose_program(done.linear, done.count + len(done.kept))
@@ -182,7 +182,7 @@ def _backward(while_op, bc, body, const_nonzero, carry_nonzero, count, steps, st
         used = [ct for ct, m in zip(fill(cts, carry_nonzero), done.nonzero_out, strict=True) if m]
         found = eval_program(transposed, [*residuals, *used])
         new_sums = [ops.add(a, b) for a, b in zip(sums, found[: len(sums)], strict=True)]
-        # a part of the carry that the body does not make from moving ones has no further cotangent
+        # a part of the carry that does not depend on differentiated ones has no further cotangent
         return [i, steps, *stacks, *new_sums, *found[len(sums) :]]
 
     types = [

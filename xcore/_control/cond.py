@@ -195,7 +195,7 @@ def _passed_on(branches) -> list[int | None]:
 
 
 def _source(p: Program, a) -> int | None:
-    """The number of the input that a result is, but for marks of weak types on the way."""
+    """The number of the input that a result is, seen through marks of weak types."""
     made = p.memo("marks", lambda: {e.outputs[0]: e.inputs[0] for e in p.eqns if _marks(e)})
     start = a
     while type(a) is Var and a in made:

@@ -23,7 +23,7 @@ from .jit import Jitted, jit, why_traced
 
 @dataclass(frozen=True)
 class Ceilings:
-    """What a device does at most, measured by programs that do nothing else.
+    """Peak rates of a device, measured by programs that do nothing else.
 
     Attributes:
       bandwidth: bytes read and written per second.
@@ -163,7 +163,7 @@ def _seconds_to_compile(traced: Any) -> float:
 
 
 def _seconds(jitted: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> float | None:
-    """The fastest of at least three calls; what the function is given for good, it gets copies of."""
+    """Seconds of the fastest of at least three calls; donated arguments are copied first."""
     leaves, structure = tree.flatten((args, kwargs))
     if any(hasattr(x, "shape") and not hasattr(x, "__array__") for x in leaves):
         return None
@@ -199,7 +199,7 @@ _measured: dict[Any, Ceilings] = {}
 
 
 def ceilings(device: Any, dtype: Any, remeasure: bool = False) -> Ceilings:
-    """What a device reaches, measured in some tenths of a second and remembered.
+    """The peak rates of a device, measured in some tenths of a second and remembered.
 
     Args:
       device: one of `xc.devices()`.

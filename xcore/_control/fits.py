@@ -130,7 +130,7 @@ class TypesTrace(Trace):
         return list(map(self.typed, outs, follows))
 
     def _program(self, op, args, types, outs, params) -> list:
-        """What holds programs, called outside of jit, runs as a program of its own."""
+        """An operation that holds programs, called outside of jit, is compiled as a program of its own."""
         if op.name == "call":
             return self._compile_types(params["program"], (), args)
         inputs, results = [Var(t) for t in types], [Var(t) for t in outs]

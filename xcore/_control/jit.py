@@ -484,7 +484,7 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def _without_descriptions(result, notes: dict) -> list:
-    """The arrays of a result. What is said instead of an array is kept, to be put back."""
+    """The arrays of a result; ShapeDtypeStructs are taken out, and ``notes['fill']`` puts them back."""
     leaves, notes["structure"] = tree.flatten(result)
     structs = [
         x if isinstance(x, ShapeDtypeStruct) else None for x in leaves

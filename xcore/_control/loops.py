@@ -103,7 +103,7 @@ def scan(f, init, xs=None, length=None, reverse: bool = False, unroll=1, _split_
     xs_values, xs_structure = leaf_values("lax.scan", "xs", xs)
     n = _length("lax.scan", xs_values, xs, length)
     if config.settings().disable_jit:
-        return _scan_in_python(f, init, xs, xs_values, xs_structure, n, reverse)
+        return _scan_in_python(f, init, xs_values, xs_structure, n, reverse)
     rows = [ArrayType(t.shape[1:], t.dtype, t.weak) for t in [typeof(x) for x in xs_values]]
     body, values, weak = _trace_step("lax.scan", f, values, structure, rows, xs_structure)
     unroll = n if unroll is True else max(1, int(unroll))
@@ -129,7 +129,7 @@ def _scan_with_bar(f, init, xs, length, progress, **options):
     return carry, ys
 
 
-def _scan_in_python(f, carry, xs, xs_values, xs_structure, n, reverse):
+def _scan_in_python(f, carry, xs_values, xs_structure, n, reverse):
     ys = []
     order = range(n - 1, -1, -1) if reverse else range(n)
     for i in order:

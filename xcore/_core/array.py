@@ -161,25 +161,25 @@ class Array(Value, metaclass=_CountsAsArray):
         return [buffer] if len(self.sharding.devices) == 1 else backend.shards(buffer)
 
     def _living(self) -> Any:
-        """The buffer, which must not have been given away."""
+        """The buffer; an error if it was donated or deleted."""
         buffer = self._buffer()
         if buffer.is_deleted():
             raise errors.deleted_array(self.type)
         return buffer
 
     def _buffer(self) -> Any:
-        """The buffer, made of the value in NumPy where there is none yet."""
+        """The buffer, copied from the NumPy value where there is none yet."""
         if self._b is None:
             self._b = _put(np.asarray(self._h), self._t, backend.default_device())
         return self._b
 
     def _given(self) -> Any:
-        """The buffer, for a call that may take it over: the value in NumPy is forgotten."""
+        """The buffer, for a call that it is donated to: the NumPy value is dropped."""
         buffer, self._h = self._buffer(), None
         return buffer
 
     def _lent(self) -> Any:
-        """The buffer, for others who may write to it: no value in NumPy stands for it from now on."""
+        """The buffer, for code outside that may write to it: no NumPy value is kept beside it from now on."""
         buffer = self._living()
         self._h, self._c = None, host.LENT
         return buffer
@@ -441,14 +441,14 @@ def from_host(value: NDArray, placed: ArrayType | Placed | None = None, copy: bo
 
 
 def held_by_host(value: Array | NDArray) -> Array:
-    """An array of NumPy that nobody writes to, as an Array that stays in host memory until it is wanted elsewhere."""
+    """A NumPy array that nobody writes to, as an Array that is copied to a device only when a program needs it."""
     return (
         value if isinstance(value, Array) else on_host(value, ArrayType(value.shape, value.dtype))
     )
 
 
 def on_host(value: Any, t: Any) -> Array:
-    """A small array by its value in NumPy, which nobody else has."""
+    """A small array that is represented by its NumPy value alone, not shared with anybody."""
     out = object.__new__(Array)
     out._b, out._h, out._t, out._c = None, value, t, None
     if not t.shape:
@@ -460,7 +460,7 @@ _scalars: dict[Any, Array] = {}
 
 
 def own_scalar(value: Any, dtype: DTypeLike, weak: bool = False) -> Array:
-    """A 0-d array on the default device, with a buffer that nobody else has."""
+    """A 0-d array on the default device, with a buffer of its own."""
     host = np.asarray(value, dtype)
     return from_host(host, ArrayType((), host.dtype, weak))
 
@@ -513,7 +513,7 @@ _PLATFORMS = {1: "cpu", 2: "gpu"}  # DLPack's numbers of device kinds
 
 
 def on_memory_of(x: Any) -> Array | None:
-    """The array on the memory of a foreign one that speaks DLPack, or None if that cannot be."""
+    """An Array that shares the memory of another library's array by DLPack, or None if that cannot be."""
     foreign: Any = x
     found: tuple[int, int] = foreign.__dlpack_device__()
     kind, index = found

@@ -1,4 +1,4 @@
-"""What users call in front of fused functions and operators: the short way to what was compiled."""
+"""The generated functions that users call: they look up a compiled program and run it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Program → executable, once for each content. In memory, in front of the disk, in front of XLA."""
+"""Program → executable, compiled once for each fingerprint. In memory, in front of the disk, in front of XLA."""
 
 from __future__ import annotations
 
@@ -65,13 +65,16 @@ class Bounded(OrderedDict[Any, V]):
 
 
 class MappingBudget:
-    """Of the mappings of a process, two thirds are for programs. On a CPU a small one has ten, a large one hundreds."""
+    """How many more executables fit: two thirds of the memory mappings that a process may have are for them.
+
+    On a CPU a small program has ten mappings, a large one hundreds.
+    """
 
     def __init__(self) -> None:
         self.programs = 0  # that may come before it is worth counting
 
     def reserve(self) -> None:
-        """Make room for one more program: half of those in memory go where there is too little."""
+        """Reserve mappings for one more program; where too few are left, drop half of the executables in memory."""
         self.programs -= 1
         if self.programs > 0:
             return
@@ -170,7 +173,7 @@ def put(type_: ArrayType, sharding: Sharding, committed: bool = True) -> ArrayTy
 
 
 def recompile(p: Program, place: Devices | Layout, donors: Donors = ()) -> None:
-    """Compile a program that may have been compiled before, and forget the result; for its time."""
+    """Compile a program that may have been compiled before, and forget the result: to time the compiler."""
     if isinstance(place, Layout):
         options = compile_options(
             place.devices, len(place.devices), [s is None for s in declared(p, place.order)],
@@ -228,7 +231,7 @@ def _build_spread(p: Program, layout: Layout, donors: Donors) -> Built:
 
 
 def _inspect(p: Program, place: Devices | Layout) -> None:
-    """Tell those who asked how the compiler has laid out values inside of the program."""
+    """Call the callbacks of ``inspect_sharding`` with the layouts that the compiler chose."""
     for i, e in enumerate(p.eqns):
         if e.op.name == "inspect_sharding":
             if isinstance(place, Layout):
@@ -240,7 +243,7 @@ def _inspect(p: Program, place: Devices | Layout) -> None:
 
 
 def _compiler_sharding(layout: Layout, proto: OpSharding, ndim: int) -> Sharding:
-    """What the compiler has chosen for a result."""
+    """The sharding that the compiler chose for a result."""
     tiles = backend.tiles_of(proto, len(layout.devices), ndim)
     return simplest(tiles, layout.devices, layout.known)
 

@@ -129,12 +129,12 @@ class Settings:
 
     @property
     def watches(self) -> bool:
-        """Whether results of programs are looked at."""
+        """Whether results of programs are checked for NaN or infinities."""
         return self.debug_nans or self.debug_infs or self.sanitize or self.sanitize_cancellation
 
     @property
     def strict(self) -> bool:
-        """Whether operands that users write are asked for more than that they fit."""
+        """Whether promotion of dtypes or ranks is checked more strictly than usual."""
         return self.numpy_dtype_promotion == "strict" or self.numpy_rank_promotion != "allow"
 
     @property

@@ -91,14 +91,14 @@ def barrier(name: str, timeout: float = 300.0) -> None:
 
 
 def publish(key: str, value: bytes) -> None:
-    """Tell all processes a value. A key can be set once."""
+    """Store a value that all processes can read. A key can be set once."""
     joined = cluster.current()
     if joined is not None:
         joined.set(key, value)
 
 
 def receive(key: str, timeout: float = 300.0) -> bytes:
-    """What a process says under a key; waits for it."""
+    """The value that a process stored under a key; waits for it."""
     joined = cluster.current()
     assert joined is not None, "of a process that has joined no others"
     return _wait_for(joined.get, key, timeout)

@@ -89,7 +89,7 @@ def checks_positions() -> bool:
     return config.settings().checks_indices and not is_allowed("index")
 
 
-# Telling
+# Reporting
 
 _given: set[Any] = set()  # (kind, file, line) of the warnings given
 count: int = 0  # of warnings and errors
@@ -130,7 +130,7 @@ def forget() -> None:
 
 
 class Pending:
-    """A NaN or infinity that was made and has not been reported.
+    """A NaN or infinity that has not been reported yet.
 
     ``mild``: the logarithm of 0. ``direct``: the user's own line made it.
 
@@ -185,7 +185,7 @@ def check_read(x: Any) -> None:
         report(p.kind, p.text, p.where or ())
 
 
-# Whose call is it
+# Who calls
 
 
 def caller() -> tuple[Any, ...]:
@@ -221,7 +221,7 @@ def only_through(*modules: str) -> bool:
     return True
 
 
-# What a line means
+# What a source line does with a value
 
 
 @functools.lru_cache(64)
@@ -241,8 +241,8 @@ def is_guarded_here() -> bool:
     return where is not None and is_guarded(where)
 
 
-def trace_per_line() -> None:
-    """What is traced now depends on the line, and must not serve another."""
+def do_not_reuse_trace() -> None:
+    """Mark what is traced now as depending on the user's line, so that it serves no other call."""
     global count
     count += 1
 
@@ -257,7 +257,7 @@ def is_discarded(module: str) -> bool:
 
 
 def report_discarded(text: str, module: str) -> None:
-    """Tell of a result that nobody keeps."""
+    """Report a result that is discarded."""
     if looks_for("unused") and is_discarded(module):
         report("unused", text)
 

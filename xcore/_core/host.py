@@ -59,7 +59,7 @@ def fits(t: Any) -> bool:
 
 
 def _tables(bits: int) -> tuple[int, int, bytes]:
-    """(the place of a number's highest byte, its size, the highest bytes of tame numbers).
+    """(offset of a number's highest byte, bytes of a number, the highest bytes that tame numbers have).
 
     The highest byte holds the sign and seven bits of the exponent. Of the 127 values that these have, those from
     33 to 94 leave room for the product and the quotient of two.
@@ -98,7 +98,7 @@ def tameness(value: Any) -> int:
 
 
 def value_of(a: Array) -> Any:
-    """The value of a small array whose buffer is there, for the first time; or None."""
+    """The NumPy value of a small array, read from its buffer when that is ready; or None."""
     try:
         # of a deleted buffer the runtime does not say whether it is ready: it ends the process
         if a._b.is_deleted() or not a._b.is_ready() or getattr(a, "_c", None) == LENT:
@@ -112,7 +112,7 @@ def value_of(a: Array) -> Any:
 
 
 def for_users(a: Array) -> Any:
-    """The value as others see it: in C order, and not even to be made writable."""
+    """The value as users get it: in C order, and read-only for good."""
     value = a._h = np.asarray(a._h, order="C")
     for x in (value, value.base):
         if isinstance(x, np.ndarray):
@@ -121,7 +121,7 @@ def for_users(a: Array) -> Any:
 
 
 def find_tameness(a: Array) -> int:
-    """That of an array's value, which remembers it."""
+    """The tameness of an array's value, computed once."""
     a._c = found = tameness(a._h)
     return found
 
@@ -130,7 +130,7 @@ def find_tameness(a: Array) -> int:
 
 
 class Step(NamedTuple):
-    """What an operation is in NumPy.
+    """How an operation is computed in NumPy, and for which values the bits are equal.
 
     Attributes:
       make: ``(types of the arguments, **params) -> function`` of NumPy arrays, or None. Of several results it gives

@@ -39,7 +39,7 @@ _WANTS = {
 
 
 def found(value: str, array: str) -> list[str]:
-    """Lines that find the value of an array, or end."""
+    """Source lines that bind an array's NumPy value, or return."""
     return [
         f"{value} = {array}._h",
         f"if {value} is None and ({value} := _value({array})) is None: return None",
@@ -65,7 +65,7 @@ def _window_index(starts: Sequence[int], sizes: Sequence[int], shape: Sequence[i
 def window_call(
     t: Any, starts: Sequence[int], sizes: Sequence[int], shape: Sequence[int], result: Any
 ) -> Any:
-    """The function that takes a window of an array, or None."""
+    """A function that slices an array in NumPy, or None."""
     if not fits(t):
         return None
     take = operator.itemgetter(_window_index(starts, sizes, shape))
@@ -78,7 +78,7 @@ _CHANGES = {"set": "new[place] = {v}", "add": "new[place] += {v}", "mul": "new[p
 def update_call(
     t: Any, value: Any, starts: Sequence[int], sizes: Sequence[int], shape: Sequence[int], how: str
 ) -> Any:
-    """The function that gives a copy of an array in which a window is changed, or None.
+    """A function that copies an array in NumPy and overwrites a window of it, or None.
 
     ``value``: the type of the values, or what has the buffers of a Python scalar.
     """
@@ -198,7 +198,7 @@ def host_call(p: Program, given: Sequence[Any], result: Any) -> Callable[..., An
 
 
 def _has_type(call: Callable[..., Any], given: Sequence[Any], result: ArrayType) -> bool:
-    """Whether what comes out has the type that it shall have: tried with ones."""
+    """Whether the call's result has the expected type, tried on arrays of ones."""
     ones = [
         None if g is None else np.ones(g.shape if isinstance(g, ArrayType) else (), g.dtype)
         for g in given
@@ -227,7 +227,7 @@ def _step(e: Eqn) -> Step | None:
 
 
 def _take(w: _Writer, i: int, var: Any, given: Any, wants: int) -> None:
-    """Code that finds the value of an argument."""
+    """Write the source that binds an argument's value."""
     if isinstance(given, ArrayType):
         w.place[var] = f"h{i}"
         w.lines += found(f"h{i}", f"a{i}")
@@ -239,7 +239,7 @@ def _take(w: _Writer, i: int, var: Any, given: Any, wants: int) -> None:
 
 
 def _write(w: _Writer, e: Eqn, step: Step, wants: int) -> bool:
-    """Code for one equation; False where it has none."""
+    """Write the source for one equation; False where it has no equivalent in NumPy."""
     out = e.outputs[0]
     if e.op.name == "broadcast_in_dim" and e.inputs[0].type.shape == ():
         w.spread.add(out)
@@ -283,7 +283,7 @@ def _write(w: _Writer, e: Eqn, step: Step, wants: int) -> bool:
 
 
 def _has_no_zero(w: _Writer, divisor: Any) -> bool:
-    """Code that sees to it that a divisor has no zero; False where there is none."""
+    """Write a guard that no divisor is zero; False where that cannot be written."""
     if divisor in w.alone:
         w.alone[divisor][1].wants = WITHOUT_ZERO
     elif divisor in w.given:

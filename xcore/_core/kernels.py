@@ -29,7 +29,7 @@ _forms: dict[str, Callable[..., Any]] = {"host": _host_routine}
 
 
 def kernel(f: Callable[P, R]) -> Callable[P, R]:
-    """Make ``f(*operands, *results, *settings)``, which fills the results, a kernel of its name.
+    """Decorator: register ``f(*operands, *results, *settings)``, which fills the results, as the kernel of its name.
 
     Operands and results are NumPy arrays on XLA's own memory: nothing is copied, operands are
     read-only, and neither may be kept.
@@ -39,7 +39,7 @@ def kernel(f: Callable[P, R]) -> Callable[P, R]:
 
 
 def form(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Make ``f(*words, blob)`` what makes calls of a kind of their own: their keys begin with the name."""
+    """Decorator: ``f(*words, blob)`` rebuilds a call from its key on disk, for keys that begin with the name."""
 
     def register(f: Callable[P, R]) -> Callable[P, R]:
         _forms[name] = f

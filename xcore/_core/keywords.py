@@ -1,4 +1,4 @@
-"""Names of arguments that others use, and ours. Looked at only where a call names one that does not exist."""
+"""Argument names of other libraries, and ours. Looked up only when a call used an unknown keyword."""
 
 from __future__ import annotations
 

@@ -218,7 +218,7 @@ def _wanted(p: Program, order: Order) -> list[Sharding | None]:
 
 
 def _equation_shardings(e: Eqn, side: str, order: Order) -> list[Sharding | None]:
-    """What an equation says of the shardings of its inputs or outputs; None where it says nothing."""
+    """The shardings that an equation demands of its inputs or outputs; None where it demands none."""
     if e.op.name == "sharding_constraint" and _is_whole(e.params["sharding"]):
         return [e.params["sharding"]]
     if e.op.name == "shard_map":

@@ -56,7 +56,7 @@ class Lowering(Builder):
         self.tuned = platform == "cpu" and not config.settings().plain
 
     def takes(self, way: Alternative) -> bool:
-        """Whether an alternative is for this platform, and wanted."""
+        """Whether an alternative lowering is for this platform, and enabled."""
         return self.tuned or (way.needed and self.platform == "cpu")
 
     def out(self, i: int = 0) -> ir.Type:
@@ -182,7 +182,7 @@ class Lowering(Builder):
         return self._token
 
     def barrier(self, types: Types, values: Values) -> list[Value]:
-        """The values, none of which is there before all of them are."""
+        """The values behind an optimization barrier: none is available before all of them are."""
         self.barriers = True
         return list(self.op("stablehlo.optimization_barrier", types, values))
 
@@ -192,7 +192,7 @@ class Lowering(Builder):
         return super().dynamic_update_slice(x, update, starts)
 
     def fence(self, x: Value) -> Value:
-        """The value, as it is stored: its making is not folded into its users.
+        """The value, computed once and stored: the compiler does not fuse what makes it into its users.
 
         For large values: ``barrier`` says what a compiler of small loops does with barriers.
         """

@@ -119,7 +119,7 @@ _interned: dict[tuple[Any, ...], Mesh] = {}
 
 
 class _Axes:
-    """What meshes say of their axes: the compiler spreads arrays along all of them."""
+    """Attributes of meshes about their axes, which are all Auto here."""
 
     __slots__ = ()
     axis_names: tuple[Name, ...]
@@ -149,7 +149,7 @@ class _Axes:
         )
 
     def _types_repr(self) -> str:
-        """What the repr says of types, nothing where all are what they are by default."""
+        """The axis types for the repr; empty where all have the default."""
         if not self.explicit_axes:
             return ""
         return f", axis_types=({', '.join(t.name for t in self.axis_types)})"

@@ -1,4 +1,4 @@
-"""The faces of packages: public functions are boundaries; absent names say what they are called, or where they are."""
+"""Modules of public names: their functions hide our frames; errors of missing names say what to write instead."""
 
 # pyright: reportPrivateUsage=false
 
@@ -95,7 +95,7 @@ def bound(
 
 
 class _Explained(Exception):
-    """Explains itself when it is read: ``hasattr`` costs nothing."""
+    """An error whose text is made when it is read, so that ``hasattr`` costs nothing."""
 
     def __init__(self, module: str, name: str, explain: Callable[[str, str], str]):
         super().__init__(module, name)
@@ -175,7 +175,7 @@ def by_name(table: Mapping[str, str]) -> dict[str, str]:
 
 
 class Elsewhere:
-    """What arrays of other libraries have as an attribute: an error that says what does it here."""
+    """A descriptor for an attribute of other libraries' arrays: its error says which function does that here."""
 
     def __init__(self, name: str, why: str):
         self.name, self.why = name, why

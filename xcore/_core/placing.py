@@ -64,7 +64,7 @@ def layout_of(p: Program, shardings: Iterable[Sharding | None]) -> Layout | None
 
 
 def order_for(span: Span, arrays: Sequence[Array]) -> tuple[Device, ...]:
-    """The devices on which an exported program of these arguments is called, its first ones perhaps."""
+    """The devices on which an exported program is called with these arguments."""
     spread = [
         (a._t.sharding, a, p)
         for a, p in itertools.zip_longest(arrays, span.ins)
@@ -94,12 +94,12 @@ def reshard(a: Array, sharding: Sharding, committed: bool = True) -> Array:
 
 
 def _through_host(here: Sharding) -> bool:
-    """Whether the whole content can be had in host memory, and that is where it is anyway."""
+    """Whether resharding goes through host memory: the devices are the host's, and all parts are here."""
     return here.is_fully_addressable and here.devices[0].platform == "cpu"
 
 
 def _in_layout(a: Array, sharding: Sharding) -> Buffer:
-    """The buffer of the array in another layout on the same devices, by a program that only moves."""
+    """The array's buffer in another layout on the same devices, by a compiled identity."""
     x, y = Var(a.type), Var(a.type)
     op = registry["sharding_constraint"]
     p = Program([x], [Eqn(op, [x], [y], {"sharding": sharding})], [y], "reshard")

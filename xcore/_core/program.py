@@ -297,7 +297,7 @@ class RecordTracer(Tracer):
 
 
 class RecordTrace(Trace):
-    """Writes what happens into a program.
+    """Records operations as equations of a program.
 
     ``names()`` describes its arguments for messages, one text for each.
     """

@@ -39,7 +39,7 @@ class Sharding:
 
     @property
     def _is_concrete(self) -> bool:
-        """What jax asks of arrays that it makes others like."""
+        """Attribute that jax reads on arrays passed to its ``*_like`` functions."""
         raise errors.given_to_jax("an array")
 
     @property
@@ -448,7 +448,7 @@ def axes_on(mesh: Mesh, tiles: np.ndarray) -> list[tuple[Name, ...]] | None:
 def _axes_with_strides(
     parts: list[tuple[int, int]], free: dict[tuple[int, int], Name]
 ) -> tuple[Name, ...] | None:
-    """The mesh axes that step like this, outermost first. Axes one inside the other count as one."""
+    """The mesh axes with these (size, stride) pairs, outermost first; adjacent nested axes count as one."""
     names: list[Name] = []
     for size, stride in parts:
         while size > 1:

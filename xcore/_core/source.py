@@ -1,4 +1,4 @@
-"""Whose line is it? Places in user code, for messages, locations and short tracebacks."""
+"""Lines of user code, for messages, locations and short tracebacks."""
 
 # pyright: reportPrivateUsage=false
 

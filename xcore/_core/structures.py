@@ -31,7 +31,7 @@ _FACTORIES: dict[str, Any] = {"": None, **{f.__name__: f for f in _MADE}}
 
 
 class _Known(NamedTuple):
-    """How a class of one's own is written."""
+    """How instances of a user's class are serialized."""
 
     kind: type
     name: str
@@ -198,7 +198,7 @@ def _is_ours(kind: type) -> bool:
 
 
 def from_state(given: Plain, who: str) -> tree.PyTreeDef:
-    """The structure that ``state`` took apart."""
+    """The structure from the lists that ``state`` made."""
     if given == _LEAF:
         return tree.structure(0)
     if given is None:
@@ -208,7 +208,7 @@ def from_state(given: Plain, who: str) -> tree.PyTreeDef:
 
 
 def node(name: str, written: Plain, children: list[tree.PyTreeDef], who: str) -> tree.PyTreeDef:
-    """The structure of a node from what is written of it."""
+    """The structure of a node from its record."""
     if name in _KINDS:
         keys = from_plain(written)
         aux = tuple(keys) if name == "OrderedDict" else keys

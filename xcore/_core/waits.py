@@ -1,4 +1,4 @@
-"""Which programs wait for threads of the pool that they run in. quirk: BATCHES_WAIT"""
+"""Which programs block on threads of the pool that they run in. quirk: BATCHES_WAIT"""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def in_rows(values, t: ArrayType):
 
 
 def rounding(values):
-    """Below this, of each batch element's values, a value or a difference means nothing: the bound
+    """For each batch element the bound below which a value or difference is rounding: the bound
     within which backward errors of the factorisations are tested."""
     t = typeof(values)
     size = reduce_max(abs(values), axes=(t.ndim - 1,))

@@ -279,7 +279,7 @@ def _length_out(x: ArrayType, kernel: ArrayType, windows) -> int:
 
 
 def _padded(x, padding):
-    """x with zeros at both ends of its last axis, in memory: no tap asks where the end is."""
+    """x zero-padded along its last axis, in memory, so that no tap needs a bounds check."""
     ((low, high),) = padding
     if not low and not high:
         return x

@@ -432,7 +432,7 @@ def strengthened(x: Operand) -> Operand:
 
 
 def shown(x: Operand) -> Value:
-    """A value as users meet it: an array or a tracer, never a bare literal."""
+    """A value to return to users: an array or a tracer, never a literal of a program."""
     if isinstance(x, Value):
         return x
     if is_evaluating():

@@ -469,7 +469,7 @@ _MANY = 2**17
 
 
 def _solved_as_one(t_b: ArrayType) -> bool:
-    """Whether systems are solved as one: of several cuSPARSE exchanges no rows, of one it does."""
+    """Whether the batch is solved as one system: cuSPARSE pivots for one system, and not for a batch."""
     *batch, n, _ = t_b.shape
     count = math.prod(batch)
     return count == 1 or (count < _MANY and count * n < 2**31)
@@ -525,7 +525,7 @@ def _tridiagonal_jvp(primals, tangents):
 
 
 def _shifted(x, steps: int, axis: int):
-    """Elements moved along an axis, zeros moving in."""
+    """Elements shifted along an axis, zeros filled in."""
     if steps == 0:
         return x
     t = typeof(x)

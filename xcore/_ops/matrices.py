@@ -155,7 +155,7 @@ def info_type(ctx, t: ArrayType):
 
 
 def succeeded(ctx, info, t: ArrayType, given=None):
-    """Where a routine's info (one per matrix of type t) is 0, and what was given was fit for it."""
+    """Where a routine's info (one per matrix of type t) is 0, and its input was finite."""
     batch = t.shape[:-2]
     zero = ctx.full(ArrayType(batch, dtypes.int32), 0)
     truth = ctx.tensor(batch, bool)

@@ -22,7 +22,7 @@ _INDEX = ArrayType((), dtypes.int32)
 
 
 def _run(ctx, f, values, types) -> list:
-    """``f(*values)``, written here."""
+    """``f(*values)``, traced and inlined into the module."""
     return ctx.program(trace_closed(lambda *xs: list(f(*xs)), types), list(values))
 
 
@@ -39,7 +39,7 @@ def _loop(ctx, count: int, body, values, types) -> list:
 
 
 def _at(x, i, axis: int = 0):
-    """The slice of that number along an axis."""
+    """Slice number i along an axis."""
     t, zero = typeof(x), zeros(_INDEX)
     sizes = tuple(1 if k == axis else n for k, n in enumerate(t.shape))
     found = dynamic_slice(x, *(i if k == axis else zero for k in range(t.ndim)), sizes=sizes)

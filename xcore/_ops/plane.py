@@ -49,7 +49,7 @@ def _is_nan(x):
 
 
 def _is_open(x):
-    """Infinite or NaN: of such an angle no sine is known."""
+    """Infinite or NaN, so that an angle has no sine."""
     return not_(is_finite(x))
 
 
@@ -120,7 +120,7 @@ def _tanh(x, y, u, v):
 
 
 def _unknown(x, y):
-    """One part is NaN, the other an ordinary number: so is all of the result NaN."""
+    """Where one part is NaN and the other an ordinary number, both parts of the result are NaN."""
     plain_x, plain_y = (and_(is_finite(t), not_(_is_zero(t))) for t in (x, y))
     return or_(and_(_is_nan(x), plain_y), and_(_is_nan(y), plain_x))
 
@@ -199,7 +199,7 @@ def _corrected_size(z, size):
 
 
 def _correct_at_edges(op, correct) -> None:
-    """Let an operation's lowering for complex numbers end with a function of argument and result."""
+    """Append ``correct(argument, result)`` to an operation's lowering for complex numbers."""
     inside = op.rule("lower")
 
     def lower(ctx, z):

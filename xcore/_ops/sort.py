@@ -74,7 +74,7 @@ def _complex_order(ctx, a, b, boolean):
 
 
 def _canonical_float(ctx, x, boolean):
-    """One zero and one NaN, so that the total order is the one people mean."""
+    """Map -0 to 0 and all NaN to one, so that the total order agrees with <."""
     zero = ctx.scalar(0.0, x)
     x = ctx.select(ctx.compare(x, zero, boolean, "EQ"), zero, x)
     return ctx.select(ctx.compare(x, x, boolean, "NE"), ctx.scalar(float("nan"), x), x)

@@ -80,7 +80,7 @@ def _ends(kind: str, type: int, n: int) -> tuple:
 
 
 def _weight_ends(x, kind: str, type: int, axes, weight: float):
-    """x with what is at the ends of axes multiplied."""
+    """x with the first and last elements along axes multiplied by a weight."""
     t = typeof(x)
     for axis in axes:
         n = t.shape[axis]
@@ -162,7 +162,7 @@ def _times(x, factor: float):
 
 
 def _interleaved(even, odd):
-    """Columns of two in turn; there may be one more of the first."""
+    """Columns of two arrays alternating; the first may have one more."""
     (rows, n), m = typeof(even).shape, typeof(odd).shape[1]
     if m < n:
         zero = zeros(ArrayType((), typeof(odd).dtype))

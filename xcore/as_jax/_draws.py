@@ -72,7 +72,7 @@ def _gamma_of_one(key, a, log_space: bool):
     return d * v3 * xnp.where(small, u ** (1 / a), 1)
 
 
-def _gammas(who: str, key, a, shape, dtype, log_space: bool):
+def _gammas(key, a, shape, dtype, log_space: bool):
     dtype = xc.dtypes.canonicalize_dtype(dtype)
     a = xnp.asarray(a, dtype)
     shape = a.shape if shape is None else tuple(shape)
@@ -91,12 +91,12 @@ def _as_keys(key):
 
 def gamma(key, a, shape=None, dtype=float, **idle):
     """Gamma variates of shape a."""
-    return _gammas("gamma", key, a, shape, dtype, False)
+    return _gammas(key, a, shape, dtype, False)
 
 
 def loggamma(key, a, shape=None, dtype=float, **idle):
     """Logarithms of gamma variates of shape a; their bits are others than those of ``gamma``'s."""
-    return _gammas("loggamma", key, a, shape, dtype, True)
+    return _gammas(key, a, shape, dtype, True)
 
 
 def beta(key, a, b, shape=None, dtype=float, **idle):

@@ -169,10 +169,10 @@ def nesterov(step_size: ArrayLike | Schedule, mass: float) -> tuple[Any, Any, An
     return _with_memory(step)
 
 
-def _inverse_root(squares, eps=0.0):
-    """1/√(squares + eps), and 0 where that has no value: nothing was seen there yet."""
+def _inverse_root(squares):
+    """1/√squares, and 0 where that has no value: no gradient was seen there yet."""
     seen = squares > 0
-    return xnp.where(seen, 1 / xnp.sqrt(xnp.where(seen, squares + eps, 1)), 0)
+    return xnp.where(seen, 1 / xnp.sqrt(xnp.where(seen, squares, 1)), 0)
 
 
 @optimizer

@@ -104,7 +104,7 @@ def _apply_over(f, arrays, cores, signature):
     ]
     common = broadcast_shapes(who, *shapes) if shapes else ()
     checked = f if cores is None else _checked_results(f, cores[1], sizes, signature)
-    return _vmap_each(checked, arrays, shapes, common)(
+    return _vmap_each(checked, shapes, common)(
         *[_without_unit_axes(x, s) for x, s in zip(arrays, shapes, strict=True)]
     )
 
@@ -153,7 +153,7 @@ def _without_unit_axes(x, lead):
     )
 
 
-def _vmap_each(f, arrays, shapes, common):
+def _vmap_each(f, shapes, common):
     """The function under one vmap for each common axis, the last axis innermost."""
     axes = [[len(s) - len(common) + i for s in shapes] for i in range(len(common))]
     for i in reversed(range(len(common))):

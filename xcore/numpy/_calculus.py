@@ -80,7 +80,7 @@ def _list_to_array(x):
 
 
 def _constant_along(x, shape, axis: int):
-    """A number as an array of length 1 along the axis; arrays as they are."""
+    """A number as a slice of length 1 along the axis; arrays as they are."""
     return x if typeof(x).ndim else broadcast_to(x, (*shape[:axis], 1, *shape[axis + 1 :]))
 
 
@@ -272,7 +272,7 @@ def _at_least_as_wide(x, y):
 
 
 def _steps(x, axis: int, behind: int):
-    """Distances of coordinates; those of a vector lie along the axis with so many behind it."""
+    """Spacings of coordinates; those of a vector broadcast along an axis with ``behind`` axes after it."""
     if typeof(x).ndim != 1:
         return diff(x, axis=axis)
     return diff(x).reshape(-1, *[1] * behind)
@@ -342,13 +342,13 @@ def _one_period(x, xp, fp, period):
 
 
 def _weight_at_infinity(x, low, high):
-    """The weight of the second sample: next to one at infinity there is the other's value alone."""
+    """The weight of the second sample; beside a coordinate at infinity the other sample has all of it."""
     inside = where(isinf(low), where(isinf(high), math.nan, 1.0), 0.0)
     return where(isinf(x), where(x == high, 1.0, 0.0), inside)
 
 
 def _line(part, first, second):
-    """From the first value to the second; where one of them is infinite, what is known from either."""
+    """Linear interpolation from the first value to the second; where one is infinite, the limit from either side."""
     way = second - first
     out = first + part * way
     out = where(isnan(out), second - (1 - part) * way, out)

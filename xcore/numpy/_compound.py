@@ -24,7 +24,7 @@ def _is_compound(x) -> bool:
 
 
 def _may_hold(x) -> bool:
-    """Whether something is such an array or a list that begins with one."""
+    """Whether x is such an array, or a list whose first element is one."""
     while type(x) in (list, tuple) and x:
         x = x[0]
     return isinstance(x, Compound)

@@ -1,4 +1,4 @@
-"""Convolution and correlation of vectors, and of what is polynomials' coefficients."""
+"""Convolution and correlation of vectors."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def _from_list(items, dtype):
 
 
 def _from_short_list(items):
-    """A list of Python numbers of one class, as it stands in scripts; None for others."""
+    """An array from a short flat list of Python numbers of one class; None for others."""
     classes = {*map(type, items)}
     if len(classes) != 1 or len(items) > 512 or (kind := _KINDS.get(classes.pop())) is None:
         return None
@@ -194,7 +194,7 @@ def _as_floats(items, dtype) -> np.ndarray:
 
 
 def _as_ints(items, dtype, host: np.ndarray) -> np.ndarray:
-    """Each by itself, as what ints have in common may be a float that rounds them; complains of those out of range."""
+    """Ints converted one by one, as NumPy's common dtype may be a float; raises for those out of range."""
     try:
         return np.array(items, dtype)
     except (OverflowError, ValueError):  # of floats infinities and NaN too, which are cast
@@ -377,7 +377,7 @@ def _like(a, dtype, shape, name):
 
 
 def _place_like(a, shape, device):
-    """Where an array is made: where the one that it is like was put, if it has its shape."""
+    """The placement of a ``*_like`` array: that of its prototype, if the shapes agree."""
     put = device is None and type(a) is Array and type(a._t) is Placed and a._t.committed
     return a._t.sharding if put and a.shape == shape and is_evaluating() else device
 

@@ -1,4 +1,4 @@
-"""Docstrings made of parts: what an argument means is said once for all functions that take it."""
+"""Docstrings made of parts: a shared argument is described once for all functions that take it."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ def with_value(value, x):
 
 
 def _signs_differ(rest, y):
-    """Where a remainder is not zero and has not the divisor's sign."""
+    """Where a remainder is nonzero and of the other sign than the divisor."""
     zero = ops.zeros(typeof(rest))
     return ops.and_(ops.ne(rest, zero), ops.ne(ops.lt(rest, zero), ops.lt(y, zero)))
 
@@ -159,7 +159,7 @@ def is_infinite(x):
 
 
 def _float_floor_divide(x, y):
-    """x / y without the remainder's share is nearly whole; rounding makes it so."""
+    """(x - remainder) / y, which is an integer but for rounding, rounded to it."""
     x, y, t = ops.stop_gradient(x), ops.stop_gradient(y), typeof(x)  # a step has derivative zero
     rest = ops.rem(x, y)
     raw = ops.div(ops.sub(x, rest), y)
@@ -372,7 +372,7 @@ def _compare(name: str, op, doc: str, example: str, ordered: bool = True):
 
 
 def _have_no_integer_in_common(*xs) -> bool:
-    """Whether one is uint64 and one is signed: float64, to which they are promoted, rounds both."""
+    """Whether one is uint64 and one is signed: these promote to float64, which rounds both."""
     found = [dtype for x in xs if (dtype := getattr(x, "dtype", None)) is not None]
     return dtypes.uint64 in found and any([getattr(d, "kind", "") == "i" for d in found])
 

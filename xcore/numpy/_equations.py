@@ -222,7 +222,7 @@ def tensorsolve(a, b, axes=None):
 
 
 def _relative(who: str, a, relative):
-    """What part of the largest singular value counts as zero; by default what rounding makes."""
+    """The fraction of the largest singular value up to which others count as zero; by default that of rounding."""
     t = typeof(a)
     if relative is None:
         relative = max(t.shape[-2:]) * float(np.finfo(t.dtype).eps)
@@ -230,7 +230,7 @@ def _relative(who: str, a, relative):
 
 
 def _is_above(s, relative):
-    """Which singular values are more than a part of the largest."""
+    """Which singular values exceed a fraction of the largest."""
     t = typeof(s)
     if not t.shape[-1]:
         return ops.gt(s, s)
@@ -351,13 +351,13 @@ def _lstsq(a, b, rcond):
     return (
         back(x[:, 0] if vector else x),
         back(residuals),
-        _order_or_first(_is_above(s, relative)),
+        _count_true(_is_above(s, relative)),
         back(s),
     )
 
 
-def _order_or_first(which):
-    """How many along the last axis."""
+def _count_true(which):
+    """The number of True values along the last axis."""
     numbers = ops.convert(which, dtype=dtypes.default_dtype("int"))
     return ops.reduce_sum(numbers, axes=(typeof(which).ndim - 1,))
 
@@ -387,8 +387,8 @@ def matrix_rank(A, tol=None, hermitian: bool = False, *, rtol=None):
     a, _ = as_matrices("matrix_rank", x, square=hermitian)
     s = (hermitian_svd(a, False) if hermitian else ops.svd(a, full=False, vectors=False))[0]
     if tol is None:
-        return _order_or_first(_is_above(s, _relative("matrix_rank", a, rtol)))
+        return _count_true(_is_above(s, _relative("matrix_rank", a, rtol)))
     tol = astype(as_array("numpy.linalg.matrix_rank", tol), typeof(s).dtype)
-    return _order_or_first(
+    return _count_true(
         ops.gt(s, broadcast_to(tol[..., None] if typeof(tol).ndim else tol, typeof(s).shape))
     )

@@ -1,4 +1,4 @@
-"""How floats are made: signs, exponents, neighbours; NaN and infinity; comparing up to a tolerance."""
+"""The representation of floats: signs, exponents, neighbours; NaN and infinity; comparison up to a tolerance."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ nextafter = binary("nextafter", ops.nextafter, "The next float after x1 towards 
 
 
 def _spacing(x):
-    """By the bits, for the distance between small numbers is below the normal range."""
+    """Computed on the bits, as the spacing of small numbers is subnormal."""
     dtype = typeof(x).dtype
     mantissa, exponent_bits, _ = _layout(dtype)
     bits = _bits(x)
@@ -235,7 +235,7 @@ def _two_to(power, dtype):
 
 
 def _in_words(x):
-    """16-bit floats in float32, where they are exact."""
+    """16-bit floats converted to float32, which is exact."""
     return ops.convert(x, dtype=dtypes.float32) if typeof(x).dtype.itemsize < 4 else x
 
 
@@ -287,7 +287,7 @@ def _clipped_to_int32(n):
 
 
 def _frexp(x):
-    """By the bits. Numbers below the normal range are scaled up as integers first."""
+    """Computed on the bits. Subnormal numbers are scaled up as integers first."""
     work = _in_words(x)
     dtype = typeof(work).dtype
     mantissa, exponent_bits, bias = _layout(dtype)

@@ -99,7 +99,7 @@ hypot = binary("hypot", _hypot, "√(x1² + x2²), without overflow on the way."
 
 
 def _smaller_to_larger(x, y, of_gap):
-    """The larger one plus ``of_gap`` of how far the other is below it: 0 for equal infinities."""
+    """max(x, y) + of_gap(min - max), the difference of equal infinities being 0."""
     big, small = _ordered(x, y, x, y)
     same = ops.and_(ops.eq(x, y), is_infinite(x))
     zero = const(x, 0)

@@ -259,7 +259,7 @@ def _joint(who: str, samples, bins, ranges, weights, density):
 
 
 def _as_floats(counts):
-    """What NumPy returns for several variables, though not for one."""
+    """Counts as floats, which NumPy returns for several variables though not for one."""
     return astype(counts, inexact_dtype(typeof(counts).dtype))
 
 

@@ -170,7 +170,7 @@ _MOST = 1024  # elements of an array of positions that is not counted as work
 
 
 def _basic(x: Array, index):
-    """x[index] where it can be NumPy's; in general the program's."""
+    """x[index], by NumPy where the value is on the host, else by a compiled program."""
     part = in_numpy(x, index)
     return general_getitem(x, index) if part is None else part
 
@@ -193,7 +193,7 @@ def in_numpy(x: Array, index):
 
 
 def _of_numpy(index):
-    """An index with the values of its arrays, or NotImplemented."""
+    """The index with arrays replaced by their NumPy values, or NotImplemented."""
     items = index if type(index) is tuple else (index,)
     if {*map(type, items)} <= _BASIC:
         return index

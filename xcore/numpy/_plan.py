@@ -313,7 +313,7 @@ def rows_of(axes, arrays, shape):
     return columns[0] if len(columns) == 1 else ops.concatenate(*columns, axis=len(shape))
 
 
-def _offset_dims(plan, window_rank: int, block_rank: int, kept_before: int) -> tuple:
+def _offset_dims(window_rank: int, block_rank: int, kept_before: int) -> tuple:
     """The result axes of a gather that hold the window: all but the block at ``kept_before``."""
     total = window_rank + block_rank
     block = range(kept_before, kept_before + block_rank)
@@ -338,7 +338,7 @@ def gather_dims(x, plan, axes, block_rank):
     taken = {a for a in axes if a is not None}
     # static ints were cut to size 1: they are dropped with the axes of the arrays
     dropped = taken | {a for a, e in axes_of_plan(plan) if e[0] == "int"}
-    offset = _offset_dims(plan, t.ndim - len(dropped), block_rank, _window_axes_before(plan))
+    offset = _offset_dims(t.ndim - len(dropped), block_rank, _window_axes_before(plan))
     sizes = tuple(1 if i in dropped else n for i, n in enumerate(t.shape))
     start_map = tuple(a for a in axes if a is not None)
     return offset, tuple(sorted(dropped)), start_map, sizes

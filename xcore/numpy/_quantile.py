@@ -31,7 +31,7 @@ from ._take import take_along_axis
 
 
 class _Traced:
-    """What methods compute with in a program."""
+    """The arithmetic that methods use on traced values."""
 
     floor, ceil, round, clip, where = map(staticmethod, (f.floor, f.ceil, f.round, f.clip, where))
 
@@ -42,7 +42,7 @@ class _Traced:
 
 
 class _Known:
-    """The same of numbers."""
+    """The same on Python numbers."""
 
     floor, ceil, round, clip, where = map(
         staticmethod, (np.floor, np.ceil, np.round, np.clip, np.where)
@@ -144,7 +144,7 @@ def _dtypes(rows, q, method: str):
 
 @fused(1)
 def _quantiles(arrays, who, axis, method, keepdims, ignore_nan, scale, plain, known):
-    """``known``: the places stand for q."""
+    """Quantiles of an array; with ``known`` the positions were computed before and stand in for q."""
     a, q, *more = [as_array(who, x) for x in arrays]
     t = typeof(a)
     if dtypes.is_complex(t.dtype):

@@ -143,7 +143,7 @@ def _linspace(ends, num, endpoint, real, wanted, axis):
 
 
 def _working(real, wanted):
-    """Where numbers are computed: wide enough for the result, integers included."""
+    """The dtype to compute in: wide enough for the result, integers included."""
     if dtypes.is_integer(wanted) or wanted == dtypes.float64:
         return dtypes.complex128 if dtypes.is_complex(real) else dtypes.float64
     if real.itemsize < 4:
@@ -155,7 +155,7 @@ _ON_HOST = 65536  # a range as long as that is faster made than sent
 
 
 def _weights(num: int, gaps: int):
-    """How much the stop and the start count at each of the numbers."""
+    """The weights of stop and start at each of the numbers."""
     i, gaps = np.arange(num), max(gaps, 1)
     return i / gaps, (gaps - i) / gaps
 

@@ -141,7 +141,7 @@ def _under_one_name(who: str, name: str, value, older):
 
 
 def _limit(x, limit, name: str):
-    """None for a Python int that no number of the array's dtype is beyond: the dtype need not hold it."""
+    """None for a Python int beyond the range of the array's dtype: such a limit changes nothing."""
     dtype = getattr(x, "dtype", None)
     if type(limit) is not int or dtype is None or not dtypes.is_integer(dtype):
         return limit
@@ -179,7 +179,7 @@ def clip(arr=None, /, min=None, max=None, a_min=None, a_max=None):
 
 
 def _gcd_values(x, y):
-    """Euclid's algorithm on all pairs at once; those that are done wait for the others."""
+    """Euclid's algorithm on all pairs at once, until the last has finished."""
 
     def any_left(pair):
         left = ops.ne(pair[1], ops.zeros(typeof(pair[1])))

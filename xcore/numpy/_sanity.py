@@ -31,7 +31,7 @@ def check_cast(who: str, x, dtype) -> None:
 
 
 def _check_floats(who: str, x: np.ndarray, dtype) -> None:
-    """The same of floats on the host that have no place among fewer bits; compiled casts are seen by their results."""
+    """The same for floats on the host that overflow in fewer bits; compiled casts are checked by their results."""
     if {dtypes.kind(x.dtype), dtypes.kind(dtype)} == {"float"} and findings.looks_for("infinity"):
         with np.errstate(over="ignore"):
             lost = x[np.isfinite(x) & ~np.isfinite(x.astype(dtype))]
@@ -60,7 +60,7 @@ def _lost(x, dtype):
 
 
 def _roomy(dtype):
-    """A dtype that has the bounds of integers: float16 has not."""
+    """A dtype in which the bounds of integers are finite, which float16's are not."""
     return dtypes.float32 if dtype.itemsize < 4 else dtype
 
 
@@ -130,7 +130,7 @@ def note_columns(who: str, shapes) -> None:
     both = rows & columns
     if not both or not findings.looks_for("broadcast") or not findings.only_through(*_BETWEEN):
         return
-    findings.trace_per_line()
+    findings.do_not_reuse_trace()
     where = findings.place_of_caller()
     if where is not None and not findings.statement_matches(where, _DELIBERATE, _COLUMN):
         n = both.pop()

@@ -262,7 +262,7 @@ def _taken(a, where):
 
 
 def _belongs_behind(v, x, left: bool):
-    """Whether v is to be inserted behind x."""
+    """Whether v is inserted after x."""
     return precedes(x, v) if left else ops.not_(precedes(v, x))
 
 
@@ -281,7 +281,7 @@ _MANY = 1 << 14
 
 
 def _bisect_backwards(a, v, left: bool):
-    """For rising values: each element stands in front of all values from some place on."""
+    """For sorted values: the position among them of each element."""
     place = _bisect(v, a, not left)
     n, m = typeof(a).size, typeof(v).size
     t = ArrayType((m + 1,), dtypes.int32 if n < 2**31 else dtypes.int64)
@@ -325,7 +325,7 @@ def _one_more_digit(a, v, left: bool, found, power):
 
 
 def _search_by_sorting(a, v, left: bool):
-    """Sort both together: in front of each value stand those elements that belong there."""
+    """Sort both together; the elements before each value give its position."""
     n, m = typeof(a).size, typeof(v).size
     both = ops.concatenate(*([v, a] if left else [a, v]), axis=0)
     order = astype(_order([both], 0), dtypes.int32)

@@ -87,7 +87,7 @@ def _take(a, indices, axis, mode, fill_value, unique, is_sorted):
 
 
 def _wrapped(indices, n: int, mode):
-    """Positions out of range brought into it, as the mode wants."""
+    """Positions out of range wrapped or clipped into it, by the mode."""
     if mode == "wrap" and n:
         return remainder(astype(indices, dtypes.int64) if _is_long(n, indices) else indices, n)
     return maximum(indices, 0) if mode == "clip" else indices
@@ -309,7 +309,7 @@ def _is_concrete(x) -> bool:
     return not isinstance(x, Value) or type(x) is Array
 
 
-def _known_positions(who: str, obj, n: int, axis: int, shape) -> np.ndarray:
+def _known_positions(who: str, obj, n: int) -> np.ndarray:
     """Positions given as a slice, numbers or a mask, as non-negative numbers on the host."""
     if isinstance(obj, slice):
         return np.arange(n)[obj]
@@ -353,7 +353,7 @@ def delete(arr, obj, axis=None, *, assume_unique_indices=False):
     axis = one_axis(who, axis, len(shape))
     front, n = (slice(None),) * axis, shape[axis]
     if _is_concrete(obj):
-        gone = _known_positions(who, obj, n, axis, shape)
+        gone = _known_positions(who, obj, n)
         _check_range(gone, -n, n - 1, axis, shape)
         return arr[(*front, np.delete(np.arange(n), gone))]
     obj = as_array(who, obj, "obj")
@@ -401,7 +401,7 @@ def insert(arr, obj, values, axis=None):
     )
     n = shape[axis]
     if _is_concrete(obj):
-        at = _known_positions(who, obj, n, axis, shape)
+        at = _known_positions(who, obj, n)
         _check_range(at, -n, n, axis, shape)
         single = np.ndim(obj) == 0 and not isinstance(obj, slice)
         at = np.where(at < 0, at + n, at)

@@ -40,7 +40,7 @@ def _is_traced(k) -> bool:
 
 
 def _diagonal(who: str, k, shape):
-    """The index of a diagonal; those beyond the corners are alike. A traced one becomes int32."""
+    """The index of a diagonal, clipped to the corners. A traced one becomes int32."""
     rows, columns = shape
     if _is_traced(k):
         if not dtypes.is_integer(typeof(k).dtype):
@@ -50,7 +50,7 @@ def _diagonal(who: str, k, shape):
 
 
 def _shifted_rows_and_columns(shape, k):
-    """Numbers that are equal on the k-th diagonal, and of which the first is larger below it."""
+    """Row numbers + k and column numbers: equal on the k-th diagonal, the first larger below it."""
     rows, columns = [ops.iota(shape=shape, dtype=dtypes.int32, axis=i) for i in (0, 1)]
     by = broadcast_to(k, shape) if _is_traced(k) else ops.full_like_type(typeof(rows), k)
     return ops.add(rows, by), columns

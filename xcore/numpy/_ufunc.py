@@ -258,7 +258,7 @@ def _in_rows(x, axes):
 
 
 def _segment_lengths(who: str, indices, n: int):
-    """The positions of all stretches one after the other, and the number of the stretch of each."""
+    """The positions of all segments one after the other, and each one's segment number."""
     starts = np.asarray(indices)
     if starts.ndim != 1 or starts.dtype.kind not in "iu":
         raise errors.bad_argument(who, "indices", indices, "1-d, of integers")

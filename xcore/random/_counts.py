@@ -259,7 +259,7 @@ def _trials_regime(n, p):
 
 
 def _rejection_dtype(n):
-    """float32 tells distances from the mean apart for up to 2^32 trials.
+    """The dtype of distances from the mean: float32 resolves them for up to 2^32 trials.
 
     It follows from the type alone: numbers must be the same where the value is not known.
     """
@@ -334,7 +334,7 @@ def negative_binomial(key, n, p, shape=None, dtype=None):
 
 
 def _sample_multinomial(source, n, p, *, shape, dtype, regime):
-    """One category after the other: how many of the trials that are left does it get?"""
+    """One category after the other, each a binomial count of the trials that are left."""
     inner, result, unroll = regime
     p = xnp.moveaxis(fit(p, shape), -1, 0)
     tails = xnp.flip(xnp.cumsum(xnp.flip(p, 0), axis=0), 0)

@@ -19,7 +19,7 @@ from .._ops.families import FLOATS, elementwise
 
 
 def _steady(name: str, in_float32, otherwise, slope):
-    """The function that is ``in_float32`` there, as an operation, and ``otherwise`` elsewhere."""
+    """An operation computed by ``in_float32`` for float32 and by ``otherwise`` for other dtypes."""
 
     def lower(ctx, x):
         return ctx.call_program(

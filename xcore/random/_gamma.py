@@ -66,7 +66,7 @@ def _integral_slope(a, x, log_x):
 
 
 def _reach(a, x, sign):
-    """Where h reaches 40, from the quadratic that osculates it at 0 and a few steps of repair."""
+    """Where h reaches 40: from its second-order Taylor polynomial at 0, and a few fixed-point or Newton steps."""
     slope = xnp.abs(x - a)
     length = 2 * _REACH / (slope + xnp.sqrt(slope * slope + 2 * _REACH * x))
     for _ in range(4):
@@ -94,7 +94,7 @@ def _slope(a, x):
 
 
 def _as_function_of(name: str, slope):
-    """The operation (a, sample) -> sample that knows how the sample moves with its parameter a."""
+    """The operation (a, sample) -> sample whose derivative by a is the sample's at fixed probability."""
     rule = _in_double(slope)
     return elementwise(
         name, args=2, kinds=FLOATS, lower=lambda ctx, a, x: x,

@@ -1,4 +1,4 @@
-"""A generator with a state, for scripts that need no more: NumPy's interface on the functions of keys."""
+"""NumPy's ``Generator``, with a state, on the functions of keys."""
 
 # Checkers do not see: arrays, tracers, NumPy's arrays and numbers stand for each other.
 # pyright: reportReturnType=false

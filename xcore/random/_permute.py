@@ -25,7 +25,7 @@ from ._streams import like, shifted
 # or, where that is as unlikely for three in one sorting, a coin is tossed for every two.
 
 
-def _jax_rounds(source, shape, axis: int):
+def _jax_rounds(source, shape):
     """Random words to sort by, one array after the other: jax's, of 32 bits."""
     count = math.ceil(3 * np.log(max(1, math.prod(shape))) / np.log(2**32 - 1))
     for _ in range(count):
@@ -34,7 +34,7 @@ def _jax_rounds(source, shape, axis: int):
 
 
 def _shuffled_as_jax(source, x, axis: int):
-    for words in _jax_rounds(source, typeof(x).shape, axis):
+    for words in _jax_rounds(source, typeof(x).shape):
         x = ops.sort(words, x, axis=axis, num_keys=1, stable=True)[1]
     return x
 

@@ -65,15 +65,14 @@ def _borders(mode: str, size: int, late: bool) -> tuple:
     return left, right
 
 
-def _direct(who, a, b, mode, precision, late=False):
-    """The convolution. ``late``: which of the two middles of an even number "same" begins at."""
+def _direct(who, a, b, mode, precision):
     if mode == "valid":
         a, b = _ordered(who, a, b, range(typeof(a).ndim))
     if 0 in (*typeof(a).shape, *typeof(b).shape):
         raise errors.shape_mismatch(who, "must not be empty", in1=a, in2=b)
     if not typeof(a).ndim:
         return a * b
-    padding = [_borders(mode, n, late) for n in typeof(b).shape]
+    padding = [_borders(mode, n, False) for n in typeof(b).shape]
     return _conv(a, xnp.flip(b), padding, precision)
 
 
