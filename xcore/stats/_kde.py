@@ -87,8 +87,8 @@ class gaussian_kde:
         inverse = self._white(xnp.eye(self.d, dtype=typeof(self.covariance).dtype))
         return inverse.T @ inverse
 
-    def _white(self, x, covariance=None):
-        factor = ops.cholesky(self.covariance if covariance is None else covariance)
+    def _white(self, x):
+        factor = ops.cholesky(self.covariance)
         return whitened(factor, astype(x, typeof(factor).dtype))
 
     def _points(self, who: str, points):

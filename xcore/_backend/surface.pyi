@@ -18,9 +18,7 @@ Options: TypeAlias = "Mapping[str, Any]"  # by name: numbers, texts, lists of th
 
 _version: int
 
-
 class XlaRuntimeError(RuntimeError): ...
-
 
 class HasType(Protocol):
     """Whatever says of an array what it is: C++ reads these attributes, and some more by name."""
@@ -30,13 +28,10 @@ class HasType(Protocol):
     @property
     def dtype(self) -> np.dtype[Any]: ...
 
-
 # Devices
-
 
 class Memory:
     kind: str
-
 
 class Device:
     """A device that computes."""
@@ -51,10 +46,8 @@ class Device:
     def default_memory(self) -> Memory: ...
     def memory_stats(self) -> dict[str, int] | None: ...
 
-
 class DeviceList:
     def __init__(self, devices: tuple[Device, ...]) -> None: ...
-
 
 class Client:
     platform: str
@@ -68,7 +61,6 @@ class Client:
     def compile_and_load(
         self, module: object, devices: DeviceList, options: CompileOptions, callbacks: list[Any]
     ) -> LoadedExecutable: ...
-
     def compile(
         self, module: object, devices: DeviceList, options: CompileOptions
     ) -> LoadedExecutable: ...
@@ -76,18 +68,14 @@ class Client:
         self, blob: bytes, devices: DeviceList, options: CompileOptions, callbacks: list[Any]
     ) -> LoadedExecutable: ...
 
-
 class Topology:
     """Devices that are not here."""
 
     def _make_compile_only_devices(self) -> list[Device]: ...
 
-
 def make_tfrt_tpu_c_api_device_topology(name: str) -> Topology: ...
 
-
 class Collectives: ...
-
 
 def make_cpu_client(
     asynchronous: bool = True, distributed_client: DistributedRuntimeClient | None = None,
@@ -96,9 +84,7 @@ def make_cpu_client(
 ) -> Client: ...  # fmt: skip
 def make_gloo_tcp_collectives(distributed_client: DistributedRuntimeClient) -> Collectives: ...
 
-
 # Plugins
-
 
 def pjrt_plugin_loaded(name: str) -> bool: ...
 def load_pjrt_plugin_dynamically(name: str, library: str) -> Capsule: ...
@@ -116,9 +102,7 @@ def register_custom_call_target(
 ) -> None: ...
 def register_custom_call_as_batch_partitionable(name: str, c_api: Capsule = None) -> None: ...
 
-
 # Placements
-
 
 class OpSharding:
     class Type(enum.Enum):
@@ -129,14 +113,12 @@ class OpSharding:
     tile_assignment_devices: list[int]
     replicate_on_last_tile_dim: bool
 
-
 class Shape:
     """XLA's shape of a value."""
 
     def dimensions(self) -> tuple[int, ...]: ...
     def is_tuple(self) -> bool: ...
     def tuple_shapes(self) -> list[Shape]: ...
-
 
 class HloSharding:
     @staticmethod
@@ -154,15 +136,12 @@ class HloSharding:
     def tile_assignment_devices(self) -> list[int]: ...
     def tile(self, shape: Shape) -> Shape: ...
 
-
 class Sharding: ...
-
 
 class SingleDeviceSharding(Sharding):
     _memory_kind: str | None
 
     def __init__(self, device: Device) -> None: ...
-
 
 def register_custom_call_partitioner(
     name: str, prop_user_sharding: Callable[..., Any], partition: Callable[..., Any],
@@ -170,9 +149,7 @@ def register_custom_call_partitioner(
     can_side_effecting_have_replicated_sharding: bool = False,
 ) -> None: ...  # fmt: skip
 
-
 # Arrays
-
 
 class Buffer:
     """jaxlib's ``ArrayImpl``: an array on one device or several."""
@@ -196,13 +173,10 @@ class Buffer:
     def _copy_single_device_array_to_host_async(self) -> None: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
-
 ArrayImpl = Buffer
-
 
 class ArrayCopySemantics(enum.Enum):
     REUSE_INPUT = 1
-
 
 def batched_device_put(
     aval: HasType, sharding: Sharding, xs: Sequence[NDArray], devices: Sequence[Device],
@@ -218,14 +192,11 @@ def dlpack_managed_tensor_to_buffer(
     tensor: Capsule, device: Device, stream: int | None, *, copy: bool | None = None
 ) -> Buffer: ...
 
-
 # Compiling and running
-
 
 class DebugOptions:
     xla_disable_hlo_passes: str
     xla_gpu_cuda_data_dir: str
-
 
 class ExecutableBuildOptions:
     use_spmd_partitioning: bool
@@ -233,11 +204,9 @@ class ExecutableBuildOptions:
     allow_spmd_sharding_propagation_to_output: list[bool]
     debug_options: DebugOptions
 
-
 class DeviceAssignment:
     @staticmethod
     def create(ids: NDArray) -> DeviceAssignment: ...
-
 
 class CompileOptions:
     num_replicas: int
@@ -246,30 +215,24 @@ class CompileOptions:
     env_option_overrides: list[tuple[str, Any]]
     executable_build_options: ExecutableBuildOptions
 
-
 class HloModule:
     def to_string(self) -> str: ...
-
 
 class Token:
     """Of a running program: what waits for its end."""
 
     def block_until_ready(self) -> None: ...
 
-
 class Handler:
     """What makes an array of a result."""
-
 
 def array_result_handler(
     aval: HasType, sharding: Sharding, committed: bool, _skip_checks: bool = False
 ) -> Handler: ...
 
-
 class ExecuteResults:
     def consume_token(self) -> Token: ...
     def consume_with_handlers(self, handlers: Sequence[Handler]) -> list[Buffer]: ...
-
 
 class LoadedExecutable:
     def local_devices(self) -> list[Device]: ...
@@ -280,17 +243,14 @@ class LoadedExecutable:
         self, arguments: Sequence[Buffer], with_tokens: bool = False
     ) -> ExecuteResults: ...
 
-
 class XlaComputation:
     def as_hlo_text(self) -> str: ...
-
 
 class _Mlir:
     def mlir_module_to_xla_computation(self, bytecode: bytes) -> XlaComputation: ...
     def serialize_portable_artifact(
         self, bytecode: bytes, version: str, use_mixed_serialization: bool
     ) -> bytes: ...
-
 
 class _Xla:
     mlir: _Mlir
@@ -299,16 +259,12 @@ class _Xla:
         self, platform: str, name: str, options: Options
     ) -> Topology: ...
 
-
 _xla: _Xla
-
 
 # Several processes
 
-
 class DistributedRuntimeService:
     def shutdown(self) -> None: ...
-
 
 class DistributedRuntimeClient:
     def connect(self) -> None: ...
@@ -319,7 +275,6 @@ class DistributedRuntimeClient:
         self, name: str, timeout_in_ms: int, processes: Sequence[int] | None = None
     ) -> None: ...
 
-
 def get_distributed_runtime_service(
     address: str, num_nodes: int, *, heartbeat_timeout: int, cluster_register_timeout: int,
     shutdown_timeout: int, recoverable: bool,
@@ -329,9 +284,7 @@ def get_distributed_runtime_client(
     shutdown_timeout: int, use_compression: bool, shutdown_on_destruction: bool,
 ) -> DistributedRuntimeClient: ...  # fmt: skip
 
-
 # The profiler
-
 
 class TraceMe:
     """``with TraceMe(name):`` names a part of what the profiler records."""
@@ -340,50 +293,40 @@ class TraceMe:
     def __enter__(self) -> Self: ...
     def __exit__(self, *exc: object) -> None: ...
 
-
 class ProfileOptions:
     python_tracer_level: int
-
 
 class ProfilerSession:
     def __init__(self, options: ProfileOptions | None = None) -> None: ...
     def stop_and_export(self, folder: str) -> None: ...
 
-
 class ProfilerServer: ...
 
-
 def start_server(port: int) -> ProfilerServer: ...
-
 
 # Pytrees
 
 NodeData: TypeAlias = "tuple[type, Any] | None"  # a node's class and what it needs beside children
-
 
 class DictKey:
     def __init__(self, key: Any) -> None: ...
     @property
     def key(self) -> Any: ...
 
-
 class SequenceKey:
     def __init__(self, idx: int) -> None: ...
     @property
     def idx(self) -> int: ...
-
 
 class GetAttrKey:
     def __init__(self, name: str) -> None: ...
     @property
     def name(self) -> str: ...
 
-
 class FlattenedIndexKey:
     def __init__(self, key: int) -> None: ...
     @property
     def key(self) -> int: ...
-
 
 class PyTreeDef:
     """The structure of a tree: what is left of it without its leaves."""
@@ -399,7 +342,6 @@ class PyTreeDef:
     def from_node_data_and_children(
         registry: PyTreeRegistry, node_data: NodeData, children: Iterable[PyTreeDef]
     ) -> PyTreeDef: ...
-
 
 class PyTreeRegistry:
     __name__: str
@@ -424,6 +366,5 @@ class PyTreeRegistry:
     def register_dataclass_node(
         self, type: type, data_fields: list[str], meta_fields: list[str]
     ) -> None: ...
-
 
 def treedef_tuple(registry: PyTreeRegistry, treedefs: Sequence[PyTreeDef]) -> PyTreeDef: ...
