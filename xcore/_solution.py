@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from . import numpy as xnp
-from ._core import Array, Value, static, struct, typeof
+from ._core import Array, Value, is_traced, static, struct, typeof
 from ._core.exceptions import SingularMatrixError, SolverError
 from ._core.notebook import shown
 
@@ -209,7 +209,7 @@ class Solution:
     @property
     def message(self) -> str:
         """The status in words; of a batch, how many ended how."""
-        if not _is_known(self.status):
+        if is_traced(self.status):
             return "known when the compiled function has run"
         ends, counts = np.unique(np.asarray(self.status), return_counts=True)
         if len(ends) < 2:
@@ -228,7 +228,7 @@ class Solution:
         Traceback (most recent call last):
         SolverError: ...
         """
-        if _is_known(self.status) and np.any(np.asarray(self.status)):
+        if not is_traced(self.status) and np.any(np.asarray(self.status)):
             raise self.failure(who)
         return self
 
@@ -267,13 +267,9 @@ class Solution:
 _NO_FIGURES = ("value", "status", "certificate", "history", "stats")
 
 
-def _is_known(status: Figure) -> bool:
-    return not isinstance(status, Value) or type(status) is Array
-
-
 def _is_figure(x: Any) -> bool:
     one = isinstance(x, (Value, np.ndarray, np.generic, int, float))
-    return one and _is_known(x) and np.asarray(x).dtype.kind in "biuf"
+    return one and not is_traced(x) and np.asarray(x).dtype.kind in "biuf"
 
 
 def _short(x: Figure) -> str:

@@ -6,7 +6,7 @@ What few need stays in the file of its subject, which ARCHITECTURE names.
 # pyright: reportUnusedImport=false
 
 # fmt: off
-from .array import Array
+from .array import Array, is_traced
 from .eval import from_numpy, fused, is_array_like, to_array, to_value
 from .mesh import Mesh, PartitionSpec
 from .op import Alternative, Linear, Op

@@ -440,6 +440,11 @@ def from_host(value: NDArray, placed: ArrayType | Placed | None = None, copy: bo
     return Array(_put(value, placed, device, copy), placed)
 
 
+def is_traced(x: Any) -> bool:
+    """Whether x is a value whose elements are not known now."""
+    return isinstance(x, Value) and type(x) is not Array
+
+
 def held_by_host(value: Array | NDArray) -> Array:
     """A NumPy array that nobody writes to, as an Array that is copied to a device only when a program needs it."""
     return (

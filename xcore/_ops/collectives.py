@@ -15,7 +15,7 @@ import numpy as np
 from .._core import ArrayType, Op, dtypes, errors, typeof
 from .elementwise import convert, div, eq, mul
 from .families import broadcast, full_like_type, reduce_sum, zeros
-from .layout import concatenate, iota, move_axis, reshape, slice
+from .layout import concatenate, iota, merge_axes, move_axis, reshape, slice, split_axis
 from .reduce import reduce_max, reduce_min
 from .slicing import dynamic_slice
 
@@ -218,6 +218,26 @@ axis_index = Op(
 # Moving between members: gather, permute …
 
 
+def _movement(name, type, lower, over_members, axes=(), *, transpose):
+    """A linear operation that sends parts of values from member to member.
+
+    Args:
+      over_members: the rule for an axis of vmap whose members are all that meet.
+      axes: names of the params that are array axes.
+      transpose: the operation of the cotangent, with the params.
+    """
+
+    def batch(size, args, batched, **params):
+        return [op(args[0], **params | {k: params[k] + 1 for k in axes})], [True]
+
+    op = Op(
+        name, type=type, lower=lower, jvp=lambda *args, **params: _linear_jvp(op, *args, **params),
+        transpose=lambda cotangents, x, **params: [transpose(cotangents[0], **params)],
+        batch=batch, over_axis=_for_groups_too(over_members), effects=_effects,
+    )  # fmt: skip
+    return op
+
+
 def _gather_type(x, *, axis_name, axis_size, axis, tiled, groups=None, sizes=()):
     shape = list(x.shape)
     if tiled:
@@ -231,27 +251,14 @@ def _gather_over(size, name, args, batched, params):
     """All members' values along a new axis, the same for every member."""
     (x,), (b,) = args, batched
     x = x if b else broadcast(x, size)
-    axis = params["axis"]
-    moved = move_axis(x, 0, axis)
-    if params["tiled"]:
-        s = typeof(moved).shape
-        moved = reshape(moved, shape=(*s[:axis], s[axis] * s[axis + 1], *s[axis + 2 :]))
-    return [moved], [False]
+    moved = move_axis(x, 0, params["axis"])
+    return [merge_axes(moved, params["axis"]) if params["tiled"] else moved], [False]
 
 
-all_gather = Op(
-    "all_gather",
-    type=_gather_type,
-    lower=_lower_gather,
-    jvp=lambda *args, **p: _linear_jvp(all_gather, *args, **p),
-    transpose=lambda cotangents, x, **p: [psum_scatter(cotangents[0], **p)],
-    batch=lambda size, args, batched, **p: (
-        [all_gather(args[0], **dict(p, axis=p["axis"] + 1))],
-        [True],
-    ),
-    over_axis=_for_groups_too(_gather_over),
-    effects=_effects,
-)
+all_gather = _movement(
+    "all_gather", _gather_type, _lower_gather, _gather_over, ("axis",),
+    transpose=lambda ct, **params: psum_scatter(ct, **params),
+)  # fmt: skip
 
 
 def _scatter_type(x, *, axis_name, axis_size, axis, tiled, groups=None, sizes=()):
@@ -272,25 +279,14 @@ def _scatter_over(size, name, args, batched, params):
     (x,), (b,) = args, batched
     total = reduce_sum(x, axes=(0,)) if b else _times(x, size)
     axis = params["axis"]
-    if params["tiled"]:
-        s = typeof(total).shape
-        total = reshape(total, shape=(*s[:axis], size, s[axis] // size, *s[axis + 1 :]))
-    return [move_axis(total, axis, 0)], [True]
+    parts = split_axis(total, axis, size) if params["tiled"] else total
+    return [move_axis(parts, axis, 0)], [True]
 
 
-psum_scatter = Op(
-    "psum_scatter",
-    type=_scatter_type,
-    lower=_lower_scatter,
-    jvp=lambda *args, **p: _linear_jvp(psum_scatter, *args, **p),
-    transpose=lambda cotangents, x, **p: [all_gather(cotangents[0], **p)],
-    batch=lambda size, args, batched, **p: (
-        [psum_scatter(args[0], **dict(p, axis=p["axis"] + 1))],
-        [True],
-    ),
-    over_axis=_for_groups_too(_scatter_over),
-    effects=_effects,
-)
+psum_scatter = _movement(
+    "psum_scatter", _scatter_type, _lower_scatter, _scatter_over, ("axis",),
+    transpose=lambda ct, **params: all_gather(ct, **params),
+)  # fmt: skip
 
 
 def _to_all_type(x, *, axis_name, axis_size, split, concat, groups=None, sizes=()):
@@ -309,29 +305,14 @@ def _to_all_over(size, name, args, batched, params):
     (x,), (b,) = args, batched
     x = x if b else broadcast(x, size)
     split, concat = params["split"] + 1, params["concat"] + 1
-    s = typeof(x).shape
-    parts = reshape(x, shape=(*s[:split], size, s[split] // size, *s[split + 1 :]))
-    moved = move_axis(parts, split, 0)  # target member, source member, …
+    moved = move_axis(split_axis(x, split, size), split, 0)  # target member, source member, …
     moved = move_axis(moved, 1, concat)  # the source members in front of the axis they join
-    s = typeof(moved).shape
-    return [reshape(moved, shape=(*s[:concat], s[concat] * s[concat + 1], *s[concat + 2 :]))], [
-        True
-    ]
+    return [merge_axes(moved, concat)], [True]
 
 
-all_to_all = Op(
-    "all_to_all",
-    type=_to_all_type,
-    lower=_lower_to_all,
-    jvp=lambda *args, **p: _linear_jvp(all_to_all, *args, **p),
-    transpose=lambda cotangents, x, *, split, concat, **p: [
-        all_to_all(cotangents[0], split=concat, concat=split, **p)
-    ],
-    batch=lambda size, args, batched, *, split, concat, **p: (
-        [all_to_all(args[0], split=split + 1, concat=concat + 1, **p)], [True],
-    ),
-    over_axis=_for_groups_too(_to_all_over),
-    effects=_effects,
+all_to_all = _movement(
+    "all_to_all", _to_all_type, _lower_to_all, _to_all_over, ("split", "concat"),
+    transpose=lambda ct, *, split, concat, **params: all_to_all(ct, split=concat, concat=split, **params),
 )  # fmt: skip
 
 
@@ -352,15 +333,7 @@ def _member(x, i: int):
     return slice(x, start=low, limit=high, strides=(1,) * t.ndim)
 
 
-ppermute = Op(
-    "ppermute",
-    type=_same_type,
-    lower=_lower_permute,
-    jvp=lambda *args, **p: _linear_jvp(ppermute, *args, **p),
-    transpose=lambda cotangents, x, *, perm, **p: [
-        ppermute(cotangents[0], perm=tuple((b, a) for a, b in perm), **p)
-    ],
-    batch=lambda size, args, batched, **p: ([ppermute(args[0], **p)], [True]),
-    over_axis=_for_groups_too(_permute_over),
-    effects=_effects,
-)
+ppermute = _movement(
+    "ppermute", _same_type, _lower_permute, _permute_over,
+    transpose=lambda ct, *, perm, **params: ppermute(ct, perm=tuple((b, a) for a, b in perm), **params),
+)  # fmt: skip

@@ -25,7 +25,18 @@ from .elementwise import (
 )
 from .families import add, broadcast, broadcast_in_dim, full_like_type, zeros
 from .identity import optimization_barrier
-from .layout import concatenate, iota, move_axis, pad, reshape, rev, slice, transpose
+from .layout import (
+    concatenate,
+    iota,
+    merge_axes,
+    move_axis,
+    pad,
+    reshape,
+    rev,
+    slice,
+    split_axis,
+    transpose,
+)
 from .slicing import GatherDims, gather
 
 
@@ -131,22 +142,10 @@ def _conv_jvp(primals, tangents, **params):
     return [conv(x, kernel, **params)], [add(*terms) if len(terms) == 2 else terms[0]]
 
 
-def _split_axis(x, axis: int, parts: int):
-    """The axis split in two, the number of parts first."""
-    t = typeof(x)
-    return reshape(x, shape=(*t.shape[:axis], parts, t.shape[axis] // parts, *t.shape[axis + 1 :]))
-
-
-def _merge(x, axis: int):
-    """Axes ``axis`` and ``axis + 1`` as one."""
-    s = typeof(x).shape
-    return reshape(x, shape=(*s[:axis], s[axis] * s[axis + 1], *s[axis + 2 :]))
-
-
 def _swap_in_groups(kernel, groups: int):
     """(out, in/groups) to (in, out/groups), group by group."""
-    split = _split_axis(kernel, 0, groups)  # groups, out/groups, in/groups, …
-    return _merge(swap_axes(split, 1, 2), 0)
+    split = split_axis(kernel, 0, groups)  # groups, out/groups, in/groups, …
+    return merge_axes(swap_axes(split, 1, 2), 0)
 
 
 def swap_axes(x, a: int, b: int):
@@ -201,9 +200,9 @@ def _conv_kernel_cotangent(ct, x, kernel, groups, precision, **windows):
         wide_in, wide_ct = (n - 1) * dilate_x + 1 if n else 0, (m - 1) * stride + 1 if m else 0
         padding.append((low, (k - 1) * dilate_k + wide_ct - wide_in - low))
     # x: (N, G*I, …) → (I, G*N, …): features become the batch, each group its own feature group
-    xs = _split_axis(x, 1, groups)  # N, G, I, …
+    xs = split_axis(x, 1, groups)  # N, G, I, …
     rest = tuple(range(3, typeof(xs).ndim))
-    xs = _merge(transpose(xs, perm=(2, 1, 0, *rest)), 1)
+    xs = merge_axes(transpose(xs, perm=(2, 1, 0, *rest)), 1)
     cts = swap_axes(ct, 0, 1)  # (O, N, …): a kernel with N inputs in each of G groups
     out = conv(
         xs, cts, strides=windows["rhs_dilation"], padding=tuple(padding),
@@ -216,16 +215,16 @@ def _conv_kernel_cotangent(ct, x, kernel, groups, precision, **windows):
 def _conv_batch(size, args, batched, *, groups=1, **params):
     x, kernel = args
     if not batched[1]:  # vmap's batch is folded into the images' own
-        out = conv(_merge(x, 0), kernel, groups=groups, **params)
-        return [_split_axis(out, 0, size)], [True]
+        out = conv(merge_axes(x, 0), kernel, groups=groups, **params)
+        return [split_axis(out, 0, size)], [True]
     if not batched[0] and groups == 1:  # all kernels at once: the batch among the out features
-        out = conv(x, _merge(kernel, 0), **params)
-        return [move_axis(_split_axis(out, 1, size), 1, 0)], [True]
+        out = conv(x, merge_axes(kernel, 0), **params)
+        return [move_axis(split_axis(out, 1, size), 1, 0)], [True]
     x = x if batched[0] else broadcast(x, size)
     # every batch element a group of its own: (B, N, C, …) → (N, B*C, …)
-    xs = _merge(move_axis(x, 0, 1), 1)
-    out = conv(xs, _merge(kernel, 0), groups=groups * size, **params)
-    return [move_axis(_split_axis(out, 1, size), 1, 0)], [True]
+    xs = merge_axes(move_axis(x, 0, 1), 1)
+    out = conv(xs, merge_axes(kernel, 0), groups=groups * size, **params)
+    return [move_axis(split_axis(out, 1, size), 1, 0)], [True]
 
 
 def groups_of_the_batch(x, groups: int):
@@ -235,7 +234,7 @@ def groups_of_the_batch(x, groups: int):
             "lax.conv_general_dilated", "batch_group_count", groups,
             f"a divisor of the batch size {typeof(x).shape[0]}",
         )  # fmt: skip
-    return _merge(swap_axes(_split_axis(x, 0, groups), 0, 1), 1)
+    return merge_axes(swap_axes(split_axis(x, 0, groups), 0, 1), 1)
 
 
 conv = Op(

@@ -75,6 +75,18 @@ def move_axis(x: Operand, source: int, target: int) -> Operand:
     return transpose(x, perm=tuple(perm))
 
 
+def split_axis(x, axis: int, parts: int):
+    """The axis split in two, the number of parts first."""
+    t = typeof(x)
+    return reshape(x, shape=(*t.shape[:axis], parts, t.shape[axis] // parts, *t.shape[axis + 1 :]))
+
+
+def merge_axes(x, axis: int):
+    """Axes ``axis`` and ``axis + 1`` as one."""
+    s = typeof(x).shape
+    return reshape(x, shape=(*s[:axis], s[axis] * s[axis + 1], *s[axis + 2 :]))
+
+
 def _rev_type(x, *, axes):
     if len(set(axes)) < len(axes) or not all(0 <= a < x.ndim for a in axes):
         raise errors.shape_mismatch("rev", f"has no axes {axes}, or has one of them twice", x=x)

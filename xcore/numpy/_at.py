@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import _ops as ops
-from .._core import boundary, config, dtypes, errors, findings, fused, is_evaluating
+from .._core import boundary, config, dtypes, errors, findings, fused, is_evaluating, is_traced
 from .._core.array import Array, ScalarBuffers, reach_of, scalar
 from .._core.config import FastCache
 from .._core.dispatch import BUFFER, Path, maker, with_parameters
@@ -25,7 +25,6 @@ from ._plan import (
     in_bounds,
     index_arrays,
     is_mask,
-    is_traced,
     mode_of,
     rows_of,
     same_dtype,

@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .._core import config, dtypes, errors, is_evaluating
-from .._core.array import Array, on_host
+from .._core.array import Array, is_traced, on_host
 from .._core.eval import default_placed, from_numpy, fused, is_array_like, to_array
 from .._core.host import fits
 from .._core.sharding import default_sharding
@@ -125,7 +125,7 @@ def _from_list(items, dtype):
         plain = lambda x: isinstance(x, (Value, *SCALARS)) and not isinstance(x, np.generic)  # noqa: E731
         values = [x if plain(x) else _converted(x, None) for x in leaves]
         dtype = result_dtype("numpy.asarray", *values)[0]
-    if any(isinstance(x, Value) and type(x) is not Array for x in leaves):
+    if any(map(is_traced, leaves)):
         return _stacked(items, dtype)
     return from_numpy(_on_host(items, dtype))
 

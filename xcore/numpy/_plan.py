@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .._control.checks import check_positions
-from .._core import Array, ArrayType, Value, config, dtypes, errors, findings, typeof
+from .._core import Array, ArrayType, Value, config, dtypes, errors, findings, is_traced, typeof
 from .._ops import full_like_type
 from ._promote import as_array, astype, broadcast_shapes, broadcast_to
 
@@ -45,10 +45,6 @@ def _axes_taken(i) -> int:
 
 def is_mask(i) -> bool:
     return getattr(i, "dtype", None) == bool
-
-
-def is_traced(i) -> bool:
-    return isinstance(i, Value) and type(i) is not Array
 
 
 def _normalize(index) -> tuple:

@@ -8,7 +8,7 @@ import operator
 import numpy as np
 
 from .. import _ops as ops
-from .._core import Array, ArrayType, Value, dtypes, errors, fused, typeof
+from .._core import ArrayType, dtypes, errors, fused, is_traced, typeof
 from . import _promote
 from ._compound import moves
 from ._promote import (
@@ -70,7 +70,7 @@ def repeat(a, repeats, axis=None, *, total_repeat_length=None, out_sharding=None
         a = ravel(a)
     axis = one_axis("numpy.repeat", axis or 0, typeof(a).ndim)
     n = typeof(a).shape[axis]
-    if isinstance(repeats, Value) and type(repeats) is not Array:
+    if is_traced(repeats):
         if total_repeat_length is None:
             raise errors.no_concrete_value(
                 repeats,
@@ -204,7 +204,7 @@ def roll(a, shift, axis=None):
         return reshape(roll(ravel(a), shift, 0), typeof(a).shape)
     axes = axis if isinstance(axis, (tuple, list)) else (axis,)
     axes = [one_axis("numpy.roll", i, typeof(a).ndim) for i in axes]
-    if isinstance(shift, Value) and type(shift) is not Array:
+    if is_traced(shift):
         shifts = [shift[i] for i in range(shift.shape[0])] if shift.ndim else [shift] * len(axes)
     else:
         given = shift if isinstance(shift, (tuple, list)) else np.asarray(shift).ravel().tolist()
@@ -220,9 +220,7 @@ def roll(a, shift, axis=None):
 
 def _concrete_or_traced(x):
     """A Python int if the value is known now."""
-    return (
-        x if isinstance(x, Value) and type(x) is not Array else operator.index(concrete("numpy", x))
-    )
+    return x if is_traced(x) else operator.index(concrete("numpy", x))
 
 
 @fused(1)

@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .._control.checks import check_positions
-from .._core import Array, Value, dtypes, errors, findings, fused, is_array_like, typeof
+from .._core import Array, dtypes, errors, findings, fused, is_array_like, is_traced, typeof
 from ._compound import moves
 from ._creation import asarray
 from ._elementwise import maximum, minimum, remainder, truth
@@ -305,10 +305,6 @@ def fill_diagonal(a, val, wrap=False, *, inplace=True):
 # Deleting and inserting
 
 
-def _is_concrete(x) -> bool:
-    return not isinstance(x, Value) or type(x) is Array
-
-
 def _known_positions(who: str, obj, n: int) -> np.ndarray:
     """Positions given as a slice, numbers or a mask, as non-negative numbers on the host."""
     if isinstance(obj, slice):
@@ -352,7 +348,7 @@ def delete(arr, obj, axis=None, *, assume_unique_indices=False):
     shape = typeof(arr).shape
     axis = one_axis(who, axis, len(shape))
     front, n = (slice(None),) * axis, shape[axis]
-    if _is_concrete(obj):
+    if not is_traced(obj):
         gone = _known_positions(who, obj, n)
         _check_range(gone, -n, n - 1, axis, shape)
         return arr[(*front, np.delete(np.arange(n), gone))]
@@ -400,7 +396,7 @@ def insert(arr, obj, values, axis=None):
         who, values if is_array_like(values) else asarray(values), dtype=typeof(arr).dtype
     )
     n = shape[axis]
-    if _is_concrete(obj):
+    if not is_traced(obj):
         at = _known_positions(who, obj, n)
         _check_range(at, -n, n, axis, shape)
         single = np.ndim(obj) == 0 and not isinstance(obj, slice)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 
 from .. import _ops as ops
-from .._core import Array, ArrayType, Value, dtypes, errors, fused, typeof
+from .._core import ArrayType, dtypes, errors, fused, is_traced, typeof
 from ._promote import as_array, astype, broadcast_to, check_shape, dtype_or
 from ._spread import on_device
 
@@ -35,14 +35,10 @@ def _eye(shape, k, dtype):
     return ops.convert(ops.eq(*_shifted_rows_and_columns(shape, k)), dtype=dtype)
 
 
-def _is_traced(k) -> bool:
-    return isinstance(k, Value) and type(k) is not Array
-
-
 def _diagonal(who: str, k, shape):
     """The index of a diagonal, clipped to the corners. A traced one becomes int32."""
     rows, columns = shape
-    if _is_traced(k):
+    if is_traced(k):
         if not dtypes.is_integer(typeof(k).dtype):
             raise errors.dtype_not_allowed(f"{who} (k)", typeof(k).dtype, "integer")
         return astype(k, dtypes.int32)
@@ -52,7 +48,7 @@ def _diagonal(who: str, k, shape):
 def _shifted_rows_and_columns(shape, k):
     """Row numbers + k and column numbers: equal on the k-th diagonal, the first larger below it."""
     rows, columns = [ops.iota(shape=shape, dtype=dtypes.int32, axis=i) for i in (0, 1)]
-    by = broadcast_to(k, shape) if _is_traced(k) else ops.full_like_type(typeof(rows), k)
+    by = broadcast_to(k, shape) if is_traced(k) else ops.full_like_type(typeof(rows), k)
     return ops.add(rows, by), columns
 
 
