@@ -28,6 +28,10 @@ def loops(x):
     return lax.fori_loop(0, 50, lambda i, s: s * 0.5 + x, x)
 
 
+def laplacian(x):
+    return sum(xnp.roll(x, k, axis) for k in (1, -1) for axis in (0, 1)) - 4 * x
+
+
 CALLS = {
     "SORT_SLOW": lambda: xnp.sort(ROW),
     "ARG_EXTREMUM_SLOW": lambda: xnp.argmax(ROW),
@@ -36,6 +40,7 @@ CALLS = {
     "SPARSE_PRODUCT_SLOW": lambda: SPARSE @ WIDE.reshape(-1),
     "DOT_TRANSPOSED_SLOW": lambda: WIDE.T @ WIDE,
     "DOT_IN_REDUCTION_SLOW": lambda: (WIDE @ WIDE).sum(),
+    "STENCILS_REPEATED": lambda: laplacian(laplacian(laplacian(GRID))),
     "CONV_ONE_FEATURE_SLOW": lambda: xnp.convolve(ROW, ROW[:5]),
     "REDUCE_WINDOW_QUADRATIC": lambda: xnp.cumsum(ROW),  # plain is by doubling
     "LOOPS_ON_ONE_CORE": lambda: in_one_kernel(loops, GRID, part=64),

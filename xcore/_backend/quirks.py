@@ -91,6 +91,9 @@ DOT_IN_REDUCTION_SLOW = Slow(
     "a large product and the sum over it become one kernel, 2 to 22 times slower than apart",
     fixed=505,
 )
+STENCILS_REPEATED = Slow(
+    "a stencil of a stencil makes the inner one again at every point of the outer one"
+)
 CONV_ONE_FEATURE_SLOW = Slow("a convolution of one feature along one axis is no vector code")
 REDUCE_WINDOW_QUADRATIC = Slow("running totals by a window as long as the axis take quadratic time")
 LOOPS_ON_ONE_CORE = Slow("kernels of loops run on one core, and one after the other")

@@ -13,7 +13,7 @@ import numpy as np
 from .._backend.hlo import Builder
 from . import config
 from .layout import Layout, Manual, declared
-from .op import Alternative
+from .op import Alternative, storing
 from .program import ORDERED, Literal, Program, Var
 from .source import scoped_line
 from .waits import waiting
@@ -71,6 +71,9 @@ class Lowering(Builder):
         env = dict(zip(p.inputs, values, strict=True))
         outside = self.in_types, self.out_types, self._ordered
         constants: Scalars = {}  # the scalars written here: one that is used often is written once
+        stored: set[Var] = set()
+        if self.tuned and not self.kernel and self.partitions == 1:
+            stored.update(*(of(p) for of in storing))
         for e in p.eqns:
             where = e.where
             if not self.known_location(where):
@@ -81,7 +84,7 @@ class Lowering(Builder):
             ins = [env[a] if type(a) is Var else self._literal(a, constants) for a in e.inputs]
             outs: Any = e.op.write(self, ins, e.params)
             if type(outs) is not list:
-                env[e.outputs[0]] = outs
+                env[e.outputs[0]] = self.fence(outs) if e.outputs[0] in stored else outs
             else:
                 env.update(zip(e.outputs, cast("list[Value]", outs), strict=True))
         self.in_types, self.out_types, self._ordered = outside

@@ -33,6 +33,8 @@ from .trace import current
 from .types import ArrayType
 
 registry: dict[str, Op] = {}
+# What says which values of a program are stored on a CPU; set by the operations, which know what they read.
+storing: list[Callable[[Any], set[Any]]] = []
 Rule = Callable[..., Any]
 
 

@@ -8,12 +8,15 @@ at the end, with their adjoints.
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._core import ArrayType, Linear, Literal, Op, dtypes, errors, typeof
 from .._core.host import moves, totals, ufunc
+from .._core.op import storing
+from .._cpu.stored import stored
 
 if TYPE_CHECKING:
     from .._core.typing import Operand
@@ -114,6 +117,7 @@ def per_argument(rules, count: int):
 
 # Names of the operations of which element i depends on elements i alone.
 ELEMENTWISE: set[str] = set()
+storing.append(functools.partial(stored, elementwise=ELEMENTWISE))
 
 
 def elementwise(name, *, kinds=NUMBERS, hlo=None, lower=None, result=None, args: int = 1,

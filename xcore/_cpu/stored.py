@@ -1,0 +1,94 @@
+"""Values that are stored once, where the compiler would make them again for each place that reads them.
+
+A stencil of a stencil, as a Runge–Kutta step by ``roll`` or a few steps written out, is fused into one kernel that
+makes the inner one anew at every point of the outer one: after k levels of five points, up to 5ᵏ times. Here each
+stencil that is read at several places is stored. quirk: STENCILS_REPEATED
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+# Operations whose result holds elements of an argument at other places.
+SHIFTS = frozenset("slice pad concatenate rev dynamic_slice".split())
+_PASS = frozenset("reshape transpose broadcast_in_dim convert select clamp".split())
+_SMALLEST = 1024  # elements; to store fewer costs more than to make them again
+_SEVERAL = 1.5  # places at which an element is read, on average
+_MAY_REPEAT = 2  # times that making an element takes no longer than to store and to load it
+
+
+def stored(p: Any, elementwise: Collection[str]) -> set[Any]:
+    """The variables of a program that are worth storing.
+
+    Args:
+      p: a program.
+      elementwise: names of the operations of which element i depends on elements i alone.
+    """
+    if sum(e.op.name in SHIFTS for e in p.eqns) < 4:  # two stencils at least
+        return set()
+    readers = _readers(p)
+    places = _places(p, readers, elementwise)
+    of_stencils: set[Any] = set()  # values that are made of several elements of one array
+    found: set[Any] = set()
+    for e in p.eqns:
+        shifts = e.op.name in SHIFTS
+        if not (shifts or e.op.name in elementwise or e.op.name in _PASS):
+            continue
+        v, given = e.outputs[0], [a for a in e.inputs if a in readers]
+        if not any(a in of_stencils or (shifts and _reads(a, readers) >= _SEVERAL) for a in given):
+            continue
+        if _is_kept(e, readers):
+            continue
+        apart = len(readers.get(v, ())) > 1 and not shifts
+        if apart and v.type.size >= _SMALLEST and places[v] > _MAY_REPEAT:
+            found.add(v)
+        else:
+            of_stencils.add(v)
+    return found
+
+
+def _is_kept(e: Any, readers: dict[Any, list[Any]]) -> bool:
+    """Padded arrays that several operations read, the compiler stores by itself."""
+    return e.op.name == "pad" and len(readers.get(e.outputs[0], ())) > 1
+
+
+def _readers(p: Any) -> dict[Any, list[Any]]:
+    """The equations that read each variable."""
+    readers: dict[Any, list[Any]] = {}
+    for e in p.eqns:
+        for a in dict.fromkeys(e.inputs):
+            if hasattr(a, "type") and not hasattr(a, "value"):
+                readers.setdefault(a, []).append(e)
+    return readers
+
+
+def _reads(v: Any, readers: dict[Any, list[Any]]) -> float:
+    """At how many places an element of a value is read by the next operations."""
+    at_home = any(r.op.name not in SHIFTS for r in readers[v])
+    return at_home + sum(_part(v, r) for r in readers[v] if r.op.name in SHIFTS)
+
+
+def _part(v: Any, r: Any) -> float:
+    return min(1.0, r.outputs[0].type.size / max(v.type.size, 1))
+
+
+def _places(
+    p: Any, readers: dict[Any, list[Any]], elementwise: Collection[str]
+) -> dict[Any, float]:
+    """The same, if all that follows were one kernel: no more than it matters."""
+    places: dict[Any, float] = {}
+    for e in reversed(p.eqns):
+        for v in e.outputs:
+            here, shifted = 0.0, 0.0
+            for r in readers.get(v, ()):
+                if _is_kept(r, readers):
+                    shifted += 1.0
+                elif r.op.name in SHIFTS:
+                    shifted += _part(v, r) * places[r.outputs[0]]
+                elif r.op.name in elementwise or r.op.name in _PASS:
+                    here = max(here, places[r.outputs[0]])
+                else:
+                    here = max(here, 1.0)
+            places[v] = min(max(here + shifted, 1.0), 100.0)
+    return places
