@@ -15,12 +15,12 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import eval_shape, linearize, vjp, vmap
-from .._core import PyTree, Tracer, static, struct, tree, typeof
+from .._core import PyTree, Tracer, static, struct, typeof
 from .._iterate import checkpoints
 from .._solution import Certificate
 from ._bounds import box_of
 from ._constrained_rounds import rounds
-from ._constraints import Constraints, all_of, constraints_of
+from ._constraints import Constraints, all_of, constraints_of, joined
 from ._given import canonical
 from ._implicit import differentiable
 from ._packed import loop
@@ -61,8 +61,7 @@ class Constrained(Objective):
     def _vector(self, f, x):
         if f is None:
             return xnp.zeros(0, x.dtype)
-        parts = [xnp.asarray(p).reshape(-1) for p in tree.leaves(f(self.flat.split(x)))]
-        return xnp.concatenate(parts).astype(x.dtype) if parts else xnp.zeros(0, x.dtype)
+        return joined(self.who, f(self.flat.split(x))).astype(x.dtype)
 
     def equations(self, x):
         return self._vector(self.constraints.eq, x)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import Tracer, errors, static, struct, tree, typeof
+from .._core import Tracer, dtypes, errors, static, struct, tree, typeof
 from ._given import with_jacobian
 
 
@@ -72,7 +72,7 @@ def _one(who, flat, given) -> Constraints:
         return _between(who, lambda x: xnp.atleast_2d(a) @ flat.join(x), given)
     if callable(getattr(given, "fun", None)):
         jac = getattr(given, "jac", None)
-        return _between(who, _vector(flat, given.fun, (), jac), given)
+        return _between(who, _vector(who, flat, given.fun, (), jac), given)
     raise errors.bad_argument(who, "constraints", given, FORMS)
 
 
@@ -83,19 +83,34 @@ def _of_dict(who, flat, given) -> Constraints:
         raise errors.bad_argument(who, "constraints", given, FORMS)
     args = given.get("args", ())
     args = args if isinstance(args, tuple) else (args,)
-    return Constraints(**{kind: _vector(flat, given["fun"], args, given.get("jac"))})
+    return Constraints(**{kind: _vector(who, flat, given["fun"], args, given.get("jac"))})
 
 
-def _vector(flat, fun, args, jac):
+def joined(who: str, found):
+    """What a constraint returned, as one vector."""
+    if found is None:
+        raise TypeError(f"xcore.{who}: a constraint must return numbers, but one returned None.")
+    parts = [xnp.asarray(p).reshape(-1) for p in tree.leaves(found)]
+    if not parts:
+        return xnp.zeros(0)
+    for p in parts:
+        if p.dtype == bool or dtypes.is_complex(p.dtype):
+            raise errors.DTypeError(
+                f"xcore.{who}: a constraint must return real numbers, which shall be 0 or >= 0, as "
+                f"x[0] - 1 for x[0] >= 1; but one returned {typeof(p)}."
+            )
+    return xnp.concatenate(parts)
+
+
+def _vector(who, flat, fun, args, jac):
     """``fun`` as a vector; names of difference schemes, in the place of jac, are not needed."""
 
     def value(v):
-        parts = [xnp.asarray(p).reshape(-1) for p in tree.leaves(fun(flat.split(v), *args))]
-        return xnp.concatenate(parts).astype(v.dtype)
+        return joined(who, fun(flat.split(v), *args)).astype(v.dtype)
 
     if not callable(jac):
         return lambda x: value(flat.join(x))
-    whole = with_jacobian(value, lambda v: jac(flat.split(v), *args))
+    whole = with_jacobian(who, value, jac, flat, args)
     return lambda x: whole(flat.join(x))
 
 

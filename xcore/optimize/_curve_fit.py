@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 import numbers
 import statistics
@@ -13,7 +14,19 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import jit, linearize, vmap
-from .._core import Array, ArrayLike, PyTree, dtypes, is_evaluating, static, struct, tree, typeof
+from .._core import (
+    Array,
+    ArrayLike,
+    PyTree,
+    Tracer,
+    dtypes,
+    errors,
+    is_evaluating,
+    static,
+    struct,
+    tree,
+    typeof,
+)
 from ..numpy._select import safe_divide
 from ._implicit import at_once
 from ._least_squares import least_squares
@@ -169,9 +182,16 @@ def curve_fit(
     p0 = tree.map(lambda x: _as_wide(x, ydata), p0)
     flat = Flat(who, "p0", p0)
     whiten = _whitening(who, sigma, ydata)
+    _check_parameters(who, f, xdata, p0)
 
     def residuals(params, xdata, ydata):
-        return whiten(xnp.asarray(f(xdata, *params)) - ydata)
+        off = xnp.asarray(f(xdata, *params)) - ydata
+        if off.shape != ydata.shape:
+            raise errors.ShapeError(
+                f"xcore.{who}: f must return as many values as ydata has, {ydata.shape}; less ydata "
+                f"they have the shape {off.shape}."
+            )
+        return whiten(off)
 
     problem = Objective(who, residuals, flat, (xdata, ydata))
 
@@ -191,6 +211,16 @@ def curve_fit(
     stderr, pcov = _errors(found.success, sizes, deviation, correlation)
     known = absolute_sigma and loss == "linear"
     return CurveFit(found.x, pcov, found, stderr, correlation, dof, known)
+
+
+def _check_parameters(who, f, xdata, p0) -> None:
+    try:
+        inspect.signature(f).bind(xdata, *p0)
+    except ValueError:  # functions that do not tell what they take
+        return
+    except TypeError as e:
+        wanted = f"as many parameters as f takes after xdata ({e})"
+        raise errors.bad_argument(who, "p0", p0, wanted) from None
 
 
 def _as_data(x):
@@ -289,11 +319,22 @@ def _whitening(who, sigma, ydata):
                 f"xcore.{who}: sigma must be like ydata, {ydata.shape}, or its covariance, "
                 f"({ydata.size}, {ydata.size}); given {sigma.shape}."
             )
+        if not isinstance(sigma, Tracer) and np.any(~(np.asarray(sigma) > 0)):
+            raise errors.bad_argument(
+                who, "sigma", sigma, "above 0 everywhere, being standard errors"
+            )
         return lambda r: r / sigma
     if sigma.shape != (ydata.size,) * 2:
         raise ValueError(
             f"xcore.{who}: sigma must be like ydata, {ydata.shape}, or its covariance, "
             f"({ydata.size}, {ydata.size}); given {sigma.shape}."
         )
+    if not isinstance(sigma, Tracer) and not _is_hermitian(np.asarray(sigma)):
+        raise errors.bad_argument(who, "sigma", sigma, "symmetric and finite, being a covariance")
     factor = xnp.linalg.cholesky(sigma)
     return lambda r: xnp.linalg.solve(factor, r.reshape(-1))
+
+
+def _is_hermitian(a) -> bool:
+    """Up to rounding errors that a covariance may come with."""
+    return bool(np.all(np.abs(a - a.conj().T) <= 1e-3 * np.max(np.abs(a), initial=0)))

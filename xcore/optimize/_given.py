@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control import custom_jvp, grad
+from .._control import custom_jvp, eval_shape, grad
 from .._core import errors, eval_program, trace_program, tree, typeof
 
 SAME = {
@@ -87,14 +87,28 @@ def with_derivative(f, push):
     return g
 
 
-def with_jacobian(f, jacobian):
-    """``f``, a vector of a vector, whose Jacobian is ``jacobian(x)``."""
+def with_jacobian(who: str, f, jac, flat, args):
+    """``f``, a vector of a vector, whose Jacobian is ``jac``, a function of x0's tree."""
+    _check_callable(who, "jac", jac)
+    m, n = eval_shape(f, flat.start).shape[0], flat.size
 
     def push(x, dx):
-        found = xnp.asarray(jacobian(x)).astype(x.dtype)
-        return found.reshape(-1, typeof(x).size) @ dx
+        found = xnp.asarray(jac(flat.split(x), *args))
+        rows_first = m == 1 or n == 1 or typeof(found).shape[-1:] == (n,)
+        if typeof(found).size != m * n or not rows_first:
+            raise errors.ShapeError(
+                f"xcore.{who}: jac must return a row for each of {m} values and a column for each of "
+                f"{n} numbers in x0, ({m}, {n}); given {typeof(found).shape}."
+            )
+        return found.astype(x.dtype).reshape(m, n) @ dx
 
     return with_derivative(f, push)
+
+
+def _check_callable(who: str, name: str, given) -> None:
+    if not callable(given):
+        wanted = "a function, or None: then it is computed from fun, exactly"
+        raise errors.bad_argument(who, name, given, wanted)
 
 
 def objective_of(who: str, fun, flat, args, jac, hess, hessp):

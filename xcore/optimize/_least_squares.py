@@ -24,7 +24,7 @@ from ._gain import verdict as verdict_of
 from ._given import with_jacobian
 from ._implicit import differentiable
 from ._judged import TESTED, attempts, grip, newton_step
-from ._losses import cost, cost_and_scaled, loss_of
+from ._losses import cost, cost_and_scaled, loss_of, scale_of
 from ._newton import truncated_cg
 from ._problem import Flat, count, largest, tolerance
 from ._products import PROBES, balanced
@@ -438,8 +438,7 @@ def _with_derivatives(problem: Residuals, jac: Any, method: Any, is_sparse: bool
         need = 'that of "sparse" where jac is sparse; jac(x).todense() serves the others'
         raise errors.bad_argument(problem.who, "method", method, need)
     if jac is not None:
-        given, args = problem.given, problem.args
-        problem.given = with_jacobian(given, lambda x: jac(flat.split(x), *args))
+        problem.given = with_jacobian(problem.who, problem.given, jac, flat, problem.args)
     return None
 
 
@@ -493,7 +492,7 @@ def least_squares(
     flat = Flat(who, "x0", x0)
     if not callable(fun):
         raise TypeError(f"xcore.{who}: fun must be a function that returns residuals.")
-    problem = Residuals(who, fun, flat, args, loss_of(loss), xnp.asarray(f_scale, flat.dtype))
+    problem = Residuals(who, fun, flat, args, loss_of(loss), scale_of(f_scale, flat.dtype))
     is_sparse = jac is not None and flat.size > 0 and gives_sparse(jac, x0, problem.args)
     method = _method("sparse" if is_sparse and method is None else method, bounds)
     method = method if flat.size else METHODS["matrix-free"]

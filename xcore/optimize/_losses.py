@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .. import numpy as xnp
-from .._core import errors
+from .._core import Tracer, dtypes, errors, tree, typeof
 
 
 def _linear(z):
@@ -39,16 +41,42 @@ LOSSES = {
 }  # fmt: skip
 
 
+_WANTED = (
+    f"xcore.optimize.least_squares: loss must be one of {', '.join(LOSSES)}, or a function "
+    "z -> (rho, rho', rho'')"
+)
+
+
 def loss_of(given):
     """A loss from its name, or a function z -> (ρ, ρ', ρ'')."""
     if callable(given):
-        return given
+        return lambda z: _three(given(z), z)
     if given not in LOSSES:
-        raise ValueError(
-            f"xcore.optimize.least_squares: loss must be one of {', '.join(LOSSES)}, or a function "
-            f"z -> (rho, rho', rho''); given {errors.describe(given)}."
-        )
+        raise ValueError(f"{_WANTED}; given {errors.describe(given)}.")
     return LOSSES[given]
+
+
+def _three(found, z):
+    """What a user's loss returned: arrays like z; slopes may be numbers."""
+    parts = tree.leaves(found) if isinstance(found, (tuple, list)) else [found]
+    shapes = [typeof(xnp.asarray(p)).shape for p in parts if p is not None]
+    if len(shapes) != 3 or shapes[0] != z.shape or not {*shapes[1:]} <= {(), z.shape}:
+        raise errors.ShapeError(
+            f"{_WANTED} of three arrays like z, {z.shape}; it returned {shapes}."
+        )
+    if any(dtypes.is_complex(xnp.asarray(p).dtype) for p in parts):
+        raise errors.DTypeError(f"{_WANTED} of real numbers; it returned complex ones.")
+    return tuple(xnp.broadcast_to(xnp.asarray(p, z.dtype), z.shape) for p in parts)
+
+
+def scale_of(f_scale, dtype):
+    """f_scale as a positive number."""
+    scale = xnp.asarray(f_scale)
+    known = None if isinstance(scale, Tracer) else np.asarray(f_scale)
+    if scale.ndim or (known is not None and not (known > 0 and np.isfinite(known))):
+        who = "optimize.least_squares"
+        raise errors.bad_argument(who, "f_scale", f_scale, "one number above 0, and finite")
+    return scale.astype(dtype)
 
 
 def cost_and_scaled(loss, scale, f, j):

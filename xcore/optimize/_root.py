@@ -310,8 +310,7 @@ def _solution(who, problem, method, flat, tol, maxiter, history, checkpoint, jac
         need = '"sparse" where jac is sparse; jac(x).todense() serves the others'
         raise errors.bad_argument(who, "method", method, need)
     elif jac is not None:
-        given, args = problem.value, problem.args
-        problem.value = with_jacobian(given, lambda x: jac(flat.split(x), *args))
+        problem.value = with_jacobian(who, problem.value, jac, flat, problem.args)
 
     tol, checkpoint = tolerance(who, tol), checkpoints(who, checkpoint)
 

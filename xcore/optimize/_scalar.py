@@ -195,6 +195,9 @@ def minimize_scalar(
     flat = Flat(who, "x", ends[0])
     problem = Objective(who, fun, flat, args)
     problem.lower, problem.upper = (-xnp.inf, xnp.inf) if bounds is None else (ends[0], ends[1])
+    if bounds is not None and is_evaluating() and not bool(xnp.all(xnp.isfinite(ends))):
+        advice = "Where a side is open, give bracket instead."
+        raise errors.bad_argument(who, "bounds", bounds, "two finite numbers", advice)
     if bounds is not None and is_evaluating() and not bool(ends[0] <= ends[1]):
         raise ValueError(
             f"xcore.{who}: the lower bound must not be above the upper one, given {bounds!r}."

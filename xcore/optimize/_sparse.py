@@ -56,6 +56,8 @@ class Matrix:
 
 def gives_sparse(jac: Any, x0: Any, args: Any) -> bool:
     """Whether a function returns what is sparse."""
+    if not callable(jac):
+        return False
     seen = []
     eval_shape(lambda x: (seen.append(type(jac(x, *args))), xnp.zeros(()))[1], x0)
     return issubclass(seen[0], Sparse) or seen[0].__module__.startswith("scipy.sparse")

@@ -11,7 +11,7 @@ import numpy as np
 from .. import numpy as xnp
 from .. import random
 from .._control import jacfwd
-from .._core import ArrayLike, boundary, errors, typeof
+from .._core import ArrayLike, Tracer, boundary, errors, typeof
 from ..optimize import curve_fit as _curve_fit
 from ..optimize import differential_evolution as _differential_evolution
 from ..optimize import least_squares as _least_squares
@@ -33,6 +33,15 @@ def _sides(bounds, n: int):
 
 def _method(method, bounds):
     return None if method == "lm" and bounds is None else _METHODS.get(method, method)
+
+
+def _check_x_scale(who: str, given, n: int) -> None:
+    if given is None or isinstance(given, Tracer) or (isinstance(given, str) and given == "jac"):
+        return
+    known = np.zeros(()) if isinstance(given, str) else np.asarray(given, float)
+    if known.shape not in ((), (1,), (n,)) or not np.all(known > 0):
+        wanted = f"'jac', a number above 0, or one for each of {n} variables"
+        raise errors.bad_argument(who, "x_scale", given, wanted)
 
 
 @boundary
@@ -57,7 +66,8 @@ def least_squares(
       f_scale: residuals of which size begin to be outliers.
       max_nfev: steps at most.
       args, kwargs: further arguments.
-      callback: must be None. All others have no effect: the Jacobian is computed.
+      x_scale: of no effect, as are all others: steps are in units of their own, and the Jacobian is computed.
+      callback: must be None.
 
     Returns a result with x, cost, fun, jac, grad, optimality, active_mask, nfev, njev, status, message, success.
 
@@ -69,6 +79,7 @@ def least_squares(
     who, x0 = "scipy.optimize.least_squares", xnp.atleast_1d(point(x0))
     if callback is not None:
         raise errors.bad_argument(who, "callback", callback, "None: loops are compiled")
+    _check_x_scale(who, x_scale, typeof(x0).size)
     f = lambda x: xnp.atleast_1d(_arrays(fun)(x, *args, **(kwargs or {})))  # noqa: E731
     box = _sides(bounds, typeof(x0).size)
     if method == "lm" and box is not None:
