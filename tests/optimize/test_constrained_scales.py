@@ -365,3 +365,24 @@ def test_a_penalty_that_is_too_weak_ends_nowhere():
     )
     assert found.success
     np.testing.assert_allclose(found.fun, -0.25, rtol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["augmented-lagrangian", "sqp"])
+def test_multipliers_that_went_astray_are_no_curvature(method):
+    """From 0 nothing tells the second variable's size; problem 6 was a success at f = 0.99, with y = 4e15."""
+
+    @xc.jit
+    @xc.vmap
+    def solve(start, unit, size):
+        z = lambda x: x / unit
+        found = xo.minimize_constrained(
+            lambda x: size * (1 - z(x)[0]) ** 2, start * unit, (),
+            C(eq=lambda x: 10 * (z(x)[1:] - z(x)[:1] ** 2)), method,
+        )  # fmt: skip
+        return found.x / unit, found.success
+
+    starts = np.float64([[0, 0], [1e-3, 0], [0, 1e-3], [-1, 0]])
+    cases = list(itertools.product(starts, 10.0 ** np.arange(-8, 9, 4), (1e-8, 1.0, 1e8)))
+    x, success = solve(*map(np.float64, zip(*cases)))
+    np.testing.assert_allclose(np.asarray(x)[np.asarray(success)], 1, rtol=1e-4)
+    assert np.mean(success) > 0.9

@@ -8,7 +8,7 @@ is measured where a round begins, and judged again where it ended.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -177,8 +177,10 @@ def look(problem, start, x, y, lam, lengths, reach, unknown, claims, rows, tol) 
       claims: whether the method believes that it is at a minimum.
       rows: gradients of the constraints at the start.
     """
-    f, g, h, jh, c, jc = problem.local(x)
+    f, g, h, jh, c, jc = local = problem.local(x)
     d, full = lengths, typeof(x).shape[0] <= FULL
+    # those of methods that went astray would be a curvature beside which all slopes are small
+    y, lam = _in_units(local, y, lam, d, rows).multipliers
 
     def lagrangian(x):
         return (
@@ -195,15 +197,8 @@ def look(problem, start, x, y, lam, lengths, reach, unknown, claims, rows, tol) 
     d = _as_curved(d, bends, unknown & (reach == 0))
     drawn = _as_drawn(d, bends, g - y @ jh - lam @ jc, general)
     d = xnp.where(claims, drawn, d)
-    rows = [xnp.max(xnp.abs(j) * d, axis=1, initial=0) for j in rows]
-    # gradients of constraints that vanish are no measure: then what they had, or their size
-    now = [xnp.max(xnp.abs(j) * d, axis=1, initial=0) for j in (jh, jc)]
-    units = [_or_else(a, _or_else(before, xnp.abs(v))) for a, before, v in zip(now, rows, (h, c))]
-    near = xnp.abs(c) <= 1e-3 * units[1]
-    rows_now = jh * d / units[0][:, None], jc * d / units[1][:, None]
-    y, lam = (
-        a / b for a, b in zip(smallest(g * d, *rows_now, y * units[0], lam * units[1], near), units)
-    )
+    seen = _in_units(local, y, lam, d, rows)
+    (y, lam), units = seen.multipliers, seen.units
     terms = xnp.maximum(
         largest(g * d), xnp.maximum(largest(y[:, None] * jh * d), largest(lam[:, None] * jc * d))
     )
@@ -217,8 +212,8 @@ def look(problem, start, x, y, lam, lengths, reach, unknown, claims, rows, tol) 
     scales = Scales(d, power_of_two(size), *map(power_of_two, units), xnp.zeros_like(f))
     safe = xnp.where(size > 0, size, 1)
     wrong = [xnp.abs(h) / units[0], xnp.maximum(-c, 0) / units[1]]
-    active = near & (xnp.arange(typeof(c).shape[0]) < problem.sizes[1])
-    parts = [safe_divide(a, b, 1, where=b > 0) for a, b in zip(now, rows)]
+    active = seen.near & (xnp.arange(typeof(c).shape[0]) < problem.sizes[1])
+    parts = [safe_divide(a, b, 1, where=b > 0) for a, b in zip(seen.now, seen.before)]
     flat = xnp.minimum(
         xnp.min(parts[0], initial=1), xnp.min(xnp.where(active, parts[1], 1), initial=1)
     )
@@ -243,6 +238,30 @@ def look(problem, start, x, y, lam, lengths, reach, unknown, claims, rows, tol) 
         scales, f, g, h, c, stationary, feasible, product, flat, (largest(g * d), terms, bend), down,
         on, y, lam,
     )  # fmt: skip
+
+
+class _InUnits(NamedTuple):
+    """Constraints where variables have lengths d: gradients now and before, units, which are near 0."""
+
+    now: list[Any]
+    before: list[Any]
+    units: list[Any]
+    near: Any
+    multipliers: tuple[Any, Any]
+
+
+def _in_units(local, y, lam, d, rows) -> _InUnits:
+    _, g, h, jh, c, jc = local
+    # gradients of constraints that vanish are no measure: then what they had, or their size
+    before, now = (
+        [xnp.max(xnp.abs(j) * d, axis=1, initial=0) for j in each] for each in (rows, (jh, jc))
+    )
+    units = [_or_else(a, _or_else(b, xnp.abs(v))) for a, b, v in zip(now, before, (h, c))]
+    near = xnp.abs(c) <= 1e-3 * units[1]
+    ways = jh * d / units[0][:, None], jc * d / units[1][:, None]
+    found = smallest(g * d, *ways, y * units[0], lam * units[1], near)
+    y, lam = (a / b for a, b in zip(found, units))
+    return _InUnits(now, before, units, near, (y, lam))
 
 
 def _as_curved(d, bend, still):
