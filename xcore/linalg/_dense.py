@@ -11,7 +11,7 @@ from .._core import Array, ArrayLike, DTypeLike, dtypes, errors, fused, is_evalu
 from .._core.settings import one_of
 from .._ops.matrices import FACTORISED, diagonal, swapped
 from .._solution import Certificate, Solution, Status, first_that_holds
-from ..numpy._determinant import determinant
+from ..numpy._determinant import determinant, product_in_range
 from ..numpy._equations import identity_like
 from ..numpy._select import safe_divide
 from . import _elimination, _lanes
@@ -275,7 +275,7 @@ def _odd_permutation(order):
 @custom_jvp
 def _determinant(a):
     pivots, odd = _signed_pivots(a)
-    value = xnp.prod(pivots, axis=-1)
+    value = product_in_range(pivots)
     return xnp.where(odd, -value, value)
 
 
@@ -305,8 +305,9 @@ def _det_of(a, report):
 def det(a: ArrayLike, *, report: bool = False) -> Array | Solution:
     """The determinant; its derivative is right for singular matrices too.
 
-    It is a product of pivots. Where some of these leave the dtype's range together, as 1e200 twice do, it is inf, 0
-    or NaN even if all of them do not: ``slogdet`` has no such limit.
+    It is a product of pivots, whose exponents are dealt out first: it is right where some of these leave the
+    dtype's range together, as 1e200 twice do, and all of them do not; 0 or infinite where it leaves the range
+    itself. ``slogdet`` has no such limit.
 
     Args:
       a: matrices (..., n, n).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from .. import _ops as ops
@@ -17,6 +18,7 @@ from .._ops.matrices import (
     times_columns,
 )  # fmt: skip
 from ._equations import identity_like, solve_matrices
+from ._floats import exponent_fields, times_power_of_two
 from ._matrices import as_matrices
 from ._triangles import diagonal_of
 
@@ -41,6 +43,66 @@ def _signed_lu(a):
 
 def _negative_where(which, x):
     return ops.select(which, -x, x)
+
+
+def product_in_range(x):
+    """The product along the last axis, where products of some of the factors leave the dtype's range, too.
+
+    Exponents are dealt out evenly: no factor is larger than another, but for less than 4.
+    """
+    t = typeof(x)
+    if t.dtype.itemsize < 4:
+        return ops.convert(product_in_range(ops.convert(x, dtype=dtypes.float32)), dtype=t.dtype)
+    if t.shape[-1] < 3:  # of two there is no order
+        return ops.reduce_prod(x, axes=(t.ndim - 1,))
+    size = _largest_part(x)
+    return _dealt_out(x, size, ops.zeros(_counts(size)))
+
+
+def _counts(size):
+    """The type of what is counted in the products of these moduli."""
+    return typeof(ops.reduce_sum(exponent_fields(size), axes=(typeof(size).ndim - 1,)))
+
+
+def _dealt_out(x, size, less):
+    """The product divided by 2 to so many."""
+    fields, last = exponent_fields(size), typeof(x).ndim - 1
+    t, n = typeof(fields), typeof(x).shape[-1]
+    number = lambda v: ops.full_like_type(t, v)  # noqa: E731
+    zero = ops.reduce_or(ops.eq(size, ops.zeros(typeof(size))), axes=(last,))
+    total = ops.sub(ops.reduce_sum(fields, axes=(last,)), less)
+    total = ops.select(zero, ops.zeros(typeof(total)), total)  # what is 0 stays below infinity
+    total = ops.broadcast_in_dim(total, shape=t.shape, dims=tuple(range(last)))
+    rest, place = ops.rem(total, number(n)), ops.iota(shape=t.shape, dtype=t.dtype, axis=last)
+    upto = lambda i: ops.div(ops.mul(rest, i), number(n))  # noqa: E731
+    share = ops.div(total, number(n)) + upto(place + number(1)) - upto(place)
+    return ops.reduce_prod(times_power_of_two(x, share - fields), axes=(last,))
+
+
+def _with_exponent(x):
+    """(p, k): the product along the last axis is p 2^k, where p is next to 1, or 0."""
+    last, size = typeof(x).ndim - 1, _largest_part(x)
+    if not typeof(x).shape[-1]:
+        return ops.reduce_prod(x, axes=(last,)), ops.zeros(_counts(size))
+    logs = ops.reduce_sum(ops.log(size), axes=(last,))
+    logs = ops.select(ops.is_finite(logs), logs, ops.zeros(typeof(logs)))
+    power = ops.trunc(ops.div(logs, ops.full_like_type(typeof(logs), math.log(2))))
+    power = ops.convert(power, dtype=_counts(size).dtype)
+    return _dealt_out(x, size, power), power
+
+
+def _times_power(x, power):
+    """Matrices times 2 to a power each."""
+    t = typeof(x)
+    power = ops.broadcast_in_dim(power, shape=t.shape, dims=tuple(range(t.ndim - 2)))
+    return times_power_of_two(x, power)
+
+
+def _largest_part(x):
+    """The larger of the real and imaginary part, without signs."""
+    if not dtypes.is_complex(typeof(x).dtype):
+        return ops.abs(x)
+    return ops.max(ops.abs(ops.real(x)), ops.abs(ops.imag(x)))
 
 
 @fused(1)
@@ -74,7 +136,7 @@ def slogdet(a, *, method: str | None = None):
 def determinant(a):
     """The determinants of matrices that LAPACK knows."""
     d, odd = _signed_lu(a)
-    return _negative_where(odd, ops.reduce_prod(d, axes=(typeof(d).ndim - 1,)))
+    return _negative_where(odd, product_in_range(d))
 
 
 @determinant.defjvp
@@ -98,13 +160,18 @@ def _adjugate(a):
     q, r, order = ops.qr(a, full=False, pivoting=True)
     r1, s, rho = r[..., :-1, :-1], r[..., :-1, -1:], r[..., -1:, -1:]
     one, last = identity_like(r), typeof(a).ndim - 2
+    product, power = _with_exponent(diagonal(r1))
+    zero = ops.zeros(typeof(power))
+    first, then = ops.max(power, zero), ops.min(power, zero)
     right = ops.concatenate(rho * one[..., :-1, :-1], -s, axis=last + 1)
+    right, below = (_times_power(v, first) for v in (right, one[..., -1:, :]))
     top = solve_with(_without_zeros_on_diagonal(r1), right, False)
-    inner = ops.concatenate(top, one[..., -1:, :], axis=last)
-    minor = determinant(_columns(q, order)) * ops.reduce_prod(diagonal(r1), axes=(last,))
+    inner = ops.concatenate(top, below, axis=last)
+    minor = determinant(_columns(q, order)) * product
     number = ops.iota(shape=typeof(order).shape, dtype=typeof(order).dtype, axis=last)
     _, back = ops.sort(order, number, axis=last)
-    return minor[..., None, None] * matmul(take_rows(inner, back), adjoint(q))
+    whole = minor[..., None, None] * matmul(take_rows(inner, back), adjoint(q))
+    return _times_power(whole, then)
 
 
 @_adjugate.defjvp
@@ -191,8 +258,9 @@ def _columns(x, order):
 def det(a):
     """The determinant; its derivative is right for singular matrices too.
 
-    It is a product of pivots. Where some of these leave the dtype's range together, as 1e200 twice do, it is inf, 0
-    or NaN even if all of them do not: ``slogdet`` has no such limit.
+    It is a product of pivots, whose exponents are dealt out first: it is right where some of these leave the
+    dtype's range together, as 1e200 twice do, and all of them do not; 0 or infinite where it leaves the range
+    itself. ``slogdet`` has no such limit.
 
     Args:
       a: matrices (..., n, n).

@@ -251,6 +251,19 @@ def _scaled(x, n):
     return x
 
 
+def exponent_fields(x):
+    """The exponents of floats of 32 or 64 bits as they are stored, >= 0; 0 below the normal numbers."""
+    mantissa, exponent_bits, _ = _layout(typeof(x).dtype)
+    return _exponent_field(_bits(x), mantissa, exponent_bits)
+
+
+def times_power_of_two(x, n):
+    """x · 2^n of real or complex x, for integers n as wide."""
+    if not dtypes.is_complex(typeof(x).dtype):
+        return _scaled(x, n)
+    return ops.complex(_scaled(ops.real(x), n), _scaled(ops.imag(x), n))
+
+
 @fused(2)
 def ldexp(x1, x2, /):
     """x1 · 2^x2 for whole x2, without overflow on the way.
