@@ -9,7 +9,8 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import closure_convert, custom_jvp, jvp, scan, stop_gradient, while_loop
-from .._core import Array, ArrayLike, PyTree, dtypes, errors, require, tree, typeof
+from .._control.once import OF_FEW_NUMBERS, once
+from .._core import Array, ArrayLike, PyTree, dtypes, errors, is_evaluating, require, tree, typeof
 from ..pde._adaptive import BETWEEN as _BETWEEN
 from ..pde._time import DORMAND_PRINCE, check_order, moved
 from ..pde._trajectory import _error_norm, check_tolerances
@@ -59,9 +60,20 @@ def odeint(
     require("positive", "odeint", mxstep=mxstep, hmax=hmax)
     y0 = tree.map(_inexact, y0)
     args = tree.map(xnp.asarray, args)
+    limits = rtol, atol, min(mxstep, _FOREVER), hmax
+
+    def run(y0, t, *args):
+        return _solve(*_forward(func, y0, t, args), limits)
+
+    if is_evaluating():  # dozens of small programs otherwise
+        return once(run, compiler_options=OF_FEW_NUMBERS)(y0, t, *args)
+    return run(y0, t, *args)
+
+
+def _forward(func, y0, t, args) -> tuple:
+    """The slope as a function of (y, s, inputs) with a time that rises, the state, the times and the inputs."""
     slope, hoisted = closure_convert(func, y0, t[0], *args)
     sign = stop_gradient(xnp.where(t[-1] >= t[0], 1, -1).astype(t.dtype))
-    limits = rtol, atol, min(mxstep, _FOREVER), hmax
 
     def forward(y, s, inputs):
         sign, *others = inputs
@@ -69,7 +81,7 @@ def odeint(
         tree.check_structure(tree.structure(y), found, "odeint")
         return tree.map(lambda k, x: _like(sign * k, typeof(x)), found, y)
 
-    return _solve(forward, y0, sign * t, (sign, *args, *hoisted), limits)
+    return forward, y0, sign * t, (sign, *args, *hoisted)
 
 
 def _like(slope, t):

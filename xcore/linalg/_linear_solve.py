@@ -11,6 +11,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import custom_linear_solve, eval_shape, jit, vmap
+from .._control.once import OF_FEW_NUMBERS
 from .._core import Array, ArrayLike, dtypes, errors, tree, typeof
 from .._iterate import history_of
 from .._solution import Solution, Status
@@ -115,7 +116,12 @@ def _watched(a, columns, solver, preconditioner, guess, watch, history, progress
     return _differentiable(a, columns, solver, preconditioner, guess, judge, history, progress)
 
 
-_compiled = jit(_watched, static_argnames=("watch", "history", "progress"), inline=True)
+_compiled = jit(
+    _watched,
+    static_argnames=("watch", "history", "progress"),
+    inline=True,
+    compiler_options=OF_FEW_NUMBERS,
+)
 
 
 def _check_for(who: str):
