@@ -308,7 +308,7 @@ ASKS = {
     "xcore/sparse/_products.py": "whether large products are an operation, for which a CPU has an alternative",
     "xcore/sparse/_cholesky.py": "whether Cholesky factors go column by column or by fronts",
     "xcore/as_jax/_primitives.py": "rules that libraries wrote for platforms",
-    "xcore/as_jax/_more.py": "shown to users",
+    "xcore/as_jax/_wrappers.py": "shown to users",
 }
 
 

@@ -41,7 +41,7 @@ def here(library: str) -> bool:
         return False
 
 
-active = any(type(f).__module__ == "xcore.as_jax._faces" for f in sys.meta_path)
+active = any(type(f).__module__ == "xcore.as_jax._modules" for f in sys.meta_path)
 needs_as_jax = pytest.mark.skipif(not active, reason="runs by make test-ecosystem")
 
 

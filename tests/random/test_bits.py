@@ -269,7 +269,7 @@ def test_fine_normal_numbers_reach_far():
     """Philox makes them of 32 bits: the extreme words give 6.3 standard deviations."""
     from scipy.special import ndtri
 
-    from xcore.random._words import fine_normal
+    from xcore.random._from_bits import fine_normal
 
     words = np.array([0, 1, 2**30, 2**31 - 1, 2**31, 2**32 - 1, 12345], np.uint32)
     p = ((words & 0x7FFFFFFF) + 0.5) / 2.0**32

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from .._core import ArrayType, Tracer, dtypes, errors, is_evaluating, tree, typeof
 from .._core.eval import is_array_like, operand, to_array, to_value
+from .._core.key_uses import Tracing
 from .._core.program import Literal, Program, Var, trace_program
 from .._core.source import written_at
-from .._core.uses import Tracing
 from .._ops.elementwise import convert, strengthened, weakened
 
 

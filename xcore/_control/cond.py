@@ -13,9 +13,9 @@ from .. import _ops as ops
 from .._backend.client import default_device, named, platform_of
 from .._core import Linear, Op, bind, boundary, config, dtypes, errors, findings, tree
 from .._core.eval import is_array_like, to_value
+from .._core.key_uses import Tracing, count_once, undo_uses
 from .._core.program import Eqn, Program, Var, eval_program, trace_closed
 from .._core.types import ArrayType, typeof
-from .._core.uses import Tracing, count_once, undo_uses
 from .._ops import broadcast_in_dim, full_like_type, zeros
 from .._ops.elementwise import strengthened
 from .._transforms.programs import (

@@ -23,6 +23,7 @@ from .._core.eval import (
     run_program,
     to_device,
 )
+from .._core.key_uses import Tracing, repeat
 from .._core.placing import reshard
 from .._core.program import Literal, eval_program, trace_program
 from .._core.sharding import as_sharding, is_placement, same_layout
@@ -30,7 +31,6 @@ from .._core.source import boundary, reading_line
 from .._core.trace import Tracer, are_known, current, evaluating, is_evaluating
 from .._core.types import ShapeDtypeStruct, Value
 from .._core.typing import DeviceLike, JittedFunction, P, PyTree, R
-from .._core.uses import Tracing, repeat
 from .._ops.sharding import sharding_constraint
 from .ahead import compiler_pairs, trace
 from .arguments import Arguments

@@ -15,7 +15,7 @@ from .config import KEPT
 from .findings import check_read, pending
 from .keys import exact, has_zero
 from .notebook import shown
-from .pieces import gather, local_indices, scatter
+from .shard_buffers import gather, local_indices, scatter
 from .sharding import Sharding, copy_numbers, default_sharding, tile_indices
 from .types import ArrayType, Placed, Value
 

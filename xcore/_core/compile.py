@@ -21,12 +21,12 @@ from .._backend.options import (
     keep_barriers,
 )
 from . import config, errors, kernels
+from .blocking import waits_alone
 from .layout import Layout, declared
 from .pprint import subprograms
 from .program import Program
 from .sharding import Sharding, SingleDeviceSharding, local_devices, simplest
 from .types import ArrayType, Placed
-from .waits import waits_alone
 
 if TYPE_CHECKING:
     from .._backend.client import Device

@@ -12,11 +12,11 @@ import numpy as np
 
 from .._backend.hlo import Builder
 from . import config
+from .blocking import waiting
 from .layout import Layout, Manual, declared
 from .op import Alternative, storing
 from .program import ORDERED, Literal, Program, Var
 from .source import scoped_line
-from .waits import waiting
 
 if TYPE_CHECKING:
     from .._backend import mlir as ir

@@ -16,13 +16,13 @@ import numpy as np
 
 from .._backend.cache import blake2b
 from . import config, dtypes, errors, host
+from .key_uses import begin_trace
 from .notebook import shown
 from .op import Op
 from .pprint import format_program, subprograms
 from .source import Where, borrowed, describe_where, user_frame
 from .trace import Trace, Tracer, bind, using
 from .types import ArrayType, typeof
-from .uses import begin_trace
 
 if TYPE_CHECKING:
     from .mesh import Mesh

@@ -16,7 +16,7 @@ from .compile import put
 from .eval import to_array, to_device, to_value
 from .mesh import Mesh, PartitionSpec
 from .op import registry
-from .pieces import from_parts, local_indices
+from .shard_buffers import from_parts, local_indices
 from .sharding import NamedSharding, Sharding, as_sharding, is_placement, local_devices
 from .source import boundary
 from .types import ArrayType, Placed, typeof

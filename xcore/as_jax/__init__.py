@@ -12,10 +12,10 @@ import sys as _sys
 
 import xcore as _xcore
 
-from ._faces import NAME as _NAME
-from ._faces import Finder as _Finder
-from ._faces import refuse_if_loaded as _refuse_if_loaded
-from ._odds import open_attributes as _open_attributes
+from ._modules import NAME as _NAME
+from ._modules import Finder as _Finder
+from ._modules import refuse_if_loaded as _refuse_if_loaded
+from ._settings import open_attributes as _open_attributes
 from ._table import strict as _strict
 from ._table import table as _table
 from ._types import open_words as _open_words

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from functools import partial
 
-from ._faces import MISSING, VERSION, Face
+from ._modules import MISSING, VERSION, Face
 
 _HERE = "xcore.as_jax."
 
@@ -32,125 +32,127 @@ _SAME = """
 """.split()
 
 _ROWS = """
-jax: xcore: _odds: config Ref new_ref transfer_guard transfer_guard_device_to_device
-    transfer_guard_device_to_host transfer_guard_host_to_device _views: make_jaxpr _more: ShapeDtypeStruct
+jax: xcore: _settings: config Ref new_ref transfer_guard transfer_guard_device_to_device
+    transfer_guard_device_to_host transfer_guard_host_to_device _jaxprs: make_jaxpr _wrappers: ShapeDtypeStruct
     copy_to_host_async device_put host_count host_id host_ids enable_custom_prng threefry_partitionable _types:
-    typeof=typeof_ _names: make_mesh default_prng_impl _lax: smap _odds: allow_f16_reductions=no_guard
-    array_garbage_collection_guard=no_guard legacy_prng_key=no_guard softmax_custom_jvp=no_guard
-    thread_guard=no_guard xcore._core.array: Shard
-jax.api_util: : _lifting: debug_info flatten_fun flatten_fun_nokwargs safe_map shaped_abstractify _names:
-    flatten_axes argnums_partial donation_vector rebase_donate_argnums
-jax.core: xcore.core: _types: typeof=typeof_ get_aval=typeof_ _odds: ShapedArray AbstractValue Trace TraceTag
-    is_concrete valid_jaxtype get_opaque_trace_state trace_state_clean pytype_aval_mappings _views: Jaxpr
-    ClosedJaxpr JaxprEqn Atom DropVar eval_jaxpr jaxpr_as_fun jaxprs_in_params subjaxprs _more:
+    typeof=typeof_ _small_modules: make_mesh default_prng_impl _lax: smap _settings:
+    allow_f16_reductions=no_guard array_garbage_collection_guard=no_guard legacy_prng_key=no_guard
+    softmax_custom_jvp=no_guard thread_guard=no_guard xcore._core.array: Shard
+jax.api_util: : _linear_util: debug_info flatten_fun flatten_fun_nokwargs safe_map shaped_abstractify
+    _small_modules: flatten_axes argnums_partial donation_vector rebase_donate_argnums
+jax.core: xcore.core: _types: typeof=typeof_ get_aval=typeof_ _settings: ShapedArray AbstractValue Trace
+    TraceTag is_concrete valid_jaxtype get_opaque_trace_state trace_state_clean pytype_aval_mappings _jaxprs:
+    Jaxpr ClosedJaxpr JaxprEqn Atom DropVar eval_jaxpr jaxpr_as_fun jaxprs_in_params subjaxprs _wrappers:
     concrete_or_error xcore._core.trace: ensure_compile_time_eval
-jax.custom_derivatives: xcore.custom_derivatives: _rules: zero_from_primal _names: custom_vjp_primal_tree_values
-    _more: custom_jvp_call_p custom_vjp_call_p
-jax.debug: xcore.debug: _names: log=debug_log
-jax.dlpack: xcore.dlpack: _names: is_supported_dtype
-jax.dtypes: xcore.dtypes: _more: TypePromotionError canonicalize_dtype issubdtype scalar_type_of _names:
-    itemsize_bits
-jax.errors: xcore.errors: _names: JAXTypeError JAXIndexError JaxprTypeError InconclusiveDimensionOperation
-jax.experimental: xcore.experimental: _odds: EArray cur_qdd _more: enable_x64 disable_x64
-jax.experimental.array_serialization.serialization: : _more: GlobalAsyncCheckpointManager
+jax.custom_derivatives: xcore.custom_derivatives: _rule_tables: zero_from_primal _small_modules:
+    custom_vjp_primal_tree_values _wrappers: custom_jvp_call_p custom_vjp_call_p
+jax.debug: xcore.debug: _small_modules: log=debug_log
+jax.dlpack: xcore.dlpack: _small_modules: is_supported_dtype
+jax.dtypes: xcore.dtypes: _wrappers: TypePromotionError canonicalize_dtype issubdtype scalar_type_of
+    _small_modules: itemsize_bits
+jax.errors: xcore.errors: _small_modules: JAXTypeError JAXIndexError JaxprTypeError
+    InconclusiveDimensionOperation
+jax.experimental: xcore.experimental: _settings: EArray cur_qdd _wrappers: enable_x64 disable_x64
+jax.experimental.array_serialization.serialization: : _wrappers: GlobalAsyncCheckpointManager
     GlobalAsyncCheckpointManagerBase get_tensorstore_spec
-jax.experimental.checkify: xcore.experimental.checkify: _more: ErrorCategory
-jax.experimental.colocated_python: : _more: colocated_python colocated_python_class colocated_cpu_devices
-jax.experimental.colocated_python.serialization: : _more: DeviceList _get_cpu_device_map=known_backends
+jax.experimental.checkify: xcore.experimental.checkify: _wrappers: ErrorCategory
+jax.experimental.colocated_python: : _wrappers: colocated_python colocated_python_class colocated_cpu_devices
+jax.experimental.colocated_python.serialization: : _wrappers: DeviceList _get_cpu_device_map=known_backends
     _reduce_device_list=_no_colocated _reduce_mesh=_no_colocated _reduce_single_device_sharding=_no_colocated
     xb=known_backends
-jax.experimental.compilation_cache.compilation_cache: : _more: set_cache_dir reset_cache
-jax.experimental.compute_on: : _names: compute_on compute_on2
-jax.experimental.custom_partitioning: : _names: custom_partitioning
-jax.experimental.hijax: : _odds: AbstractValue AvalMutableQDD AvalQDD HiPrimitive HiType MutableHiType
-    ShapedArray aval_method aval_property control_flow_allowed_effects register_hitype _rules: Zero
+jax.experimental.compilation_cache.compilation_cache: : _wrappers: set_cache_dir reset_cache
+jax.experimental.compute_on: : _small_modules: compute_on compute_on2
+jax.experimental.custom_partitioning: : _small_modules: custom_partitioning
+jax.experimental.hijax: : _settings: AbstractValue AvalMutableQDD AvalQDD HiPrimitive HiType MutableHiType
+    ShapedArray aval_method aval_property control_flow_allowed_effects register_hitype _rule_tables: Zero
     instantiate_zeros is_undefined_primal
-jax.experimental.layout: : _odds: Format Layout _names: with_layout_constraint
-jax.experimental.multihost_utils: xcore.experimental.multihost_utils: _more: reached_preemption_sync_point
-jax.experimental.pjit: xcore.experimental.pjit: _more: with_sharding_constraint
+jax.experimental.layout: : _settings: Format Layout _small_modules: with_layout_constraint
+jax.experimental.multihost_utils: xcore.experimental.multihost_utils: _wrappers: reached_preemption_sync_point
+jax.experimental.pjit: xcore.experimental.pjit: _wrappers: with_sharding_constraint
 jax.experimental.rnn: : _rnn: get_num_params_in_lstm init_lstm_weight lstm lstm_ref swap_lstm_gates
     unpack_lstm_weights
-jax.experimental.scheduling_groups: : _names: scheduling_group
-jax.experimental.shard_alike: : _names: shard_alike
+jax.experimental.scheduling_groups: : _small_modules: scheduling_group
+jax.experimental.shard_alike: : _small_modules: shard_alike
 jax.experimental.sparse jax.experimental.sparse.bcoo jax.experimental.sparse.bcsr jax.experimental.sparse.ad
     jax.experimental.sparse.coo jax.experimental.sparse.csr jax.experimental.sparse.random
     jax.experimental.sparse.transform jax.experimental.sparse.util: xcore.as_jax._sparse
     xcore.as_jax._sparse_more
 jax.experimental.sparse.linalg: : _sparse_more: spsolve
-jax.experimental.xla_metadata: : _names: set_xla_metadata
-jax.export: xcore.export: _names: SymbolicScope is_symbolic_dim symbolic_args_specs default_export_platform
-    maximum_supported_calling_convention_version minimum_supported_calling_convention_version
-jax.extend.backend: : _more: get_backend backends get_default_device clear_backends
-jax.extend.core: xcore.core: _odds: ShapedArray AbstractValue Effect TraceTag find_top_trace
-    get_opaque_trace_state valid_jaxtype set_current_trace take_current_trace _primitives: Primitive _views:
-    Jaxpr ClosedJaxpr JaxprEqn DropVar jaxpr_as_fun jaxprs_in_params subjaxprs new_jaxpr_eqn _rules: mapped_aval
-    unmapped_aval _lifting: DebugInfo _more: concrete_or_error _names: JaxprTypeError
-    InconclusiveDimensionOperation check_jaxpr gensym no_effects Effects Token AbstractToken
+jax.experimental.xla_metadata: : _small_modules: set_xla_metadata
+jax.export: xcore.export: _small_modules: SymbolicScope is_symbolic_dim symbolic_args_specs
+    default_export_platform maximum_supported_calling_convention_version
+    minimum_supported_calling_convention_version
+jax.extend.backend: : _wrappers: get_backend backends get_default_device clear_backends
+jax.extend.core: xcore.core: _settings: ShapedArray AbstractValue Effect TraceTag find_top_trace
+    get_opaque_trace_state valid_jaxtype set_current_trace take_current_trace _primitives: Primitive _jaxprs:
+    Jaxpr ClosedJaxpr JaxprEqn DropVar jaxpr_as_fun jaxprs_in_params subjaxprs new_jaxpr_eqn _rule_tables:
+    mapped_aval unmapped_aval _linear_util: DebugInfo _wrappers: concrete_or_error _small_modules:
+    JaxprTypeError InconclusiveDimensionOperation check_jaxpr gensym no_effects Effects Token AbstractToken
 jax.extend.core.primitives: : @primitives
-jax.extend.ifrt_programs: : _more: ifrt_programs=known_backends
-jax.extend.linear_util: : _lifting: StoreException WrappedFun cache transformation transformation2
+jax.extend.ifrt_programs: : _wrappers: ifrt_programs=known_backends
+jax.extend.linear_util: : _linear_util: StoreException WrappedFun cache transformation transformation2
     transformation_with_aux transformation_with_aux2 wrap_init
-jax.extend.random: : _names: random_seed rbg_prng_impl seed_with_impl threefry_2x32 threefry_prng_impl
+jax.extend.random: : _small_modules: random_seed rbg_prng_impl seed_with_impl threefry_2x32 threefry_prng_impl
     unsafe_rbg_prng_impl
-jax.extend.source_info_util: : _odds: register_exclusion
-jax.interpreters.ad: : _rules: UndefinedPrimal Zero add_tangents defbilinear defjvp defjvp2 deflinear deflinear2
-    instantiate_zeros is_undefined_primal zeros_like_aval _primitives: primitive_jvps=jvps
-    primitive_transposes=transposes _more: jvp linearize _names: get_primitive_transpose xcore._transforms.jvp:
-    JVPTracer JVPTrace
-jax.interpreters.batching: : _rules: bdim_at_front defbroadcasting defvectorized moveaxis=moveto broadcast
+jax.extend.source_info_util: : _settings: register_exclusion
+jax.interpreters.ad: : _rule_tables: UndefinedPrimal Zero add_tangents defbilinear defjvp defjvp2 deflinear
+    deflinear2 instantiate_zeros is_undefined_primal zeros_like_aval _primitives: primitive_jvps=jvps
+    primitive_transposes=transposes _wrappers: jvp linearize _small_modules: get_primitive_transpose
+    xcore._transforms.jvp: JVPTracer JVPTrace
+jax.interpreters.batching: : _rule_tables: bdim_at_front defbroadcasting defvectorized moveaxis=moveto broadcast
     _primitives: axis_primitive_batchers=axis_batchers fancy_primitive_batchers=fancy_batchers
-    primitive_batchers=batchers _more: not_mapped _names: defreducer xcore._transforms.vmap: BatchTracer
-    BatchTrace
-jax.interpreters.mlir: : _rules: aval_to_ir_type dtype_to_ir_type ir_constant _primitives: emit_python_callback
-    lower_fun register_lowering LoweringRuleContext=Context
-jax.interpreters.partial_eval: : _lifting: PartialVal trace_to_jaxpr_nounits _names: dce_jaxpr
-    trace_to_jaxpr_dynamic _more: DynamicJaxprTracer JaxprTracer
-jax.interpreters.xla: : _primitives: apply_primitive _more: canonicalize_dtype_handlers
-jax.lax: xcore.lax: _more: with_sharding_constraint random_gamma_grad igamma_grad_a @primitives _lax:
+    primitive_batchers=batchers _wrappers: not_mapped _small_modules: defreducer xcore._transforms.vmap:
+    BatchTracer BatchTrace
+jax.interpreters.mlir: : _rule_tables: aval_to_ir_type dtype_to_ir_type ir_constant _primitives:
+    emit_python_callback lower_fun register_lowering LoweringRuleContext=Context
+jax.interpreters.partial_eval: : _linear_util: PartialVal trace_to_jaxpr_nounits _small_modules: dce_jaxpr
+    trace_to_jaxpr_dynamic _wrappers: DynamicJaxprTracer JaxprTracer
+jax.interpreters.xla: : _primitives: apply_primitive _wrappers: canonicalize_dtype_handlers
+jax.lax: xcore.lax: _wrappers: with_sharding_constraint random_gamma_grad igamma_grad_a @primitives _lax:
     ConvGeneralDilatedDimensionNumbers DotAlgorithm DotAlgorithmPreset DotDimensionNumbers PrecisionLike
     RaggedDotDimensionNumbers RandomAlgorithm after_all approx_max_k approx_min_k broadcast_like composite
     conv_general_dilated_local conv_general_permutations conv_general_shape_tuple conv_shape_tuple
     conv_transpose_shape_tuple create_token dce_sink ragged_dot ragged_dot_general reduce_window_shape_tuple
     ragged_all_to_all rng_bit_generator rng_uniform scaled_dot shape_as_value
-jax.lax.linalg: xcore.lax.linalg: @primitives _more: cholesky_update_p lu_pivots_to_permutation_p ormqr_p
+jax.lax.linalg: xcore.lax.linalg: @primitives _wrappers: cholesky_update_p lu_pivots_to_permutation_p ormqr_p
     symmetric_product_p
-jax.monitoring: : _odds: clear_event_listeners record_event record_event_duration_secs record_event_time_span
-    record_scalar register_event_duration_secs_listener register_event_listener
+jax.monitoring: : _settings: clear_event_listeners record_event record_event_duration_secs
+    record_event_time_span record_scalar register_event_duration_secs_listener register_event_listener
     register_event_time_span_listener register_scalar_listener unregister_event_duration_listener
     unregister_event_listener unregister_event_time_span_listener unregister_scalar_listener
-jax.nn.initializers: xcore.nn.initializers: _names: Initializer
-jax.numpy: xcore.numpy: _more: shape issubdtype histogram histogram2d histogramdd
-jax.profiler: xcore.profiler: _names: ProfileOptions stop_server
-jax.random: xcore.random: _draws: key PRNGKey ball beta chisquare dirichlet f gamma generalized_normal loggamma
-    poisson t _more: random_gamma_p
-jax.sharding: xcore.sharding: _odds: get_abstract_mesh _names: AbstractDevice auto_axes explicit_axes make_mesh
-    make_single_device_sharding use_abstract_mesh
-jax.stages: xcore.stages: _more: CompilerOptions ArgInfo OutInfo
+jax.nn.initializers: xcore.nn.initializers: _small_modules: Initializer
+jax.numpy: xcore.numpy: _wrappers: shape issubdtype histogram histogram2d histogramdd
+jax.profiler: xcore.profiler: _small_modules: ProfileOptions stop_server
+jax.random: xcore.random: _rejection: key PRNGKey ball beta chisquare dirichlet f gamma generalized_normal
+    loggamma poisson t _wrappers: random_gamma_p
+jax.sharding: xcore.sharding: _settings: get_abstract_mesh _small_modules: AbstractDevice auto_axes
+    explicit_axes make_mesh make_single_device_sharding use_abstract_mesh
+jax.stages: xcore.stages: _wrappers: CompilerOptions ArgInfo OutInfo
 jax.tree: xcore.tree: _trees: all broadcast flatten flatten_with_path leaves leaves_with_path map map_with_path
     reduce reduce_associative structure transpose
 jax.tree_util jax._src.tree_util: xcore.tree_util: _trees: all_leaves tree_all=all tree_broadcast=broadcast
     tree_flatten=flatten tree_flatten_with_path=flatten_with_path tree_leaves=leaves
     tree_leaves_with_path=leaves_with_path tree_map=map tree_map_with_path=map_with_path tree_reduce=reduce
     tree_reduce_associative=reduce_associative tree_structure=structure tree_transpose=transpose
-    tree_multimap=map _odds: _registry=nodes
-jax.version: : _more: __version__ __version_info__
-jax._src.ad_util: : _more: stop_gradient_p
-jax._src.checkify: xcore.experimental.checkify: _more: Out ErrorCategory
-jax._src.compiler: : _more: backend_compile_and_load
-jax._src.core: xcore.core: _odds: ShapedArray AbstractValue physical_aval trace_state_clean
+    tree_multimap=map _settings: _registry=nodes
+jax.version: : _wrappers: __version__ __version_info__
+jax._src.ad_util: : _wrappers: stop_gradient_p
+jax._src.checkify: xcore.experimental.checkify: _wrappers: Out ErrorCategory
+jax._src.compiler: : _wrappers: backend_compile_and_load
+jax._src.core: xcore.core: _settings: ShapedArray AbstractValue physical_aval trace_state_clean
     get_opaque_trace_state
-jax._src.dispatch: : _more: wait_for_tokens _primitives: apply_primitive
-jax._src.distributed: : _odds: global_state
-jax._src.dtypes: xcore.dtypes: _odds: supports_inf _more: TypePromotionError DType ExtendedDType
+jax._src.dispatch: : _wrappers: wait_for_tokens _primitives: apply_primitive
+jax._src.distributed: : _settings: global_state
+jax._src.dtypes: xcore.dtypes: _settings: supports_inf _wrappers: TypePromotionError DType ExtendedDType
     canonicalize_dtype
-jax._src.earray: : _odds: EArray
+jax._src.earray: : _settings: EArray
 jax._src.flatten_util: xcore.flatten_util
-jax._src.interpreters.pxla: : _more: global_result_handlers
-jax._src.lib: : _more: xla_client
-jax._src.literals: : _odds: LiteralArray TypedNdArray=LiteralArray
-jax._src.state.types: : _odds: AbstractRef
-jax._src.traceback_util: : _odds: _exclude_paths=exclude_paths api_boundary include_frame register_exclusion
-jax._src.xla_bridge: : _more: _backends=known_backends get_backend
+jax._src.interpreters.pxla: : _wrappers: global_result_handlers
+jax._src.lib: : _wrappers: xla_client
+jax._src.literals: : _settings: LiteralArray TypedNdArray=LiteralArray
+jax._src.state.types: : _settings: AbstractRef
+jax._src.traceback_util: : _settings: _exclude_paths=exclude_paths api_boundary include_frame register_exclusion
+jax._src.xla_bridge: : _wrappers: _backends=known_backends get_backend
 jax.experimental.array_serialization jax.experimental.colocated_python.func jax.experimental.compilation_cache
     jax.extend jax.interpreters jax.interpreters.pxla jax.lib jax._src jax._src.interpreters jax._src.state:
 """
@@ -173,7 +175,7 @@ def _names(words: list[str]) -> dict:
     found, here = {}, ""
     for word in words:
         if word == "@primitives":
-            found.update({f"{n}_p": f"{_HERE}_more:{n}_p" for n in PRIMITIVES})
+            found.update({f"{n}_p": f"{_HERE}_wrappers:{n}_p" for n in PRIMITIVES})
         elif word.endswith(":"):
             here = word[:-1] if word.startswith("xcore.") else _HERE + word[:-1]
         else:

@@ -7,7 +7,7 @@ import math
 from .. import numpy as xnp
 from .._core import errors, fused, typeof
 from ..numpy import tanh  # noqa: F401
-from ..numpy._described import named
+from ..numpy._docstrings import named
 from ..numpy._promote import as_array, as_inexact, one_axis
 from ..special import expit, log_expit
 from ..special._error_kernels import ndtr

@@ -17,6 +17,7 @@ from .._core.types import ArrayType, typeof
 from .._ops import full_like_type
 from ._creation import asarray
 from ._index import KEY, PARTS, getitem, has_windows, places, window_of
+from ._placement import laid_out
 from ._plan import (
     Index,
     final_shape,
@@ -43,8 +44,7 @@ from ._promote import (
     kind_and_weak,
     result_dtype,
 )  # fmt: skip
-from ._sanity import check_cast
-from ._spread import laid_out
+from ._sanitize import check_cast
 
 WHO = "numpy.ndarray.at"
 

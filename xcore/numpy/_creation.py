@@ -12,6 +12,7 @@ from .._core.host import fits
 from .._core.sharding import default_sharding
 from .._core.types import ArrayType, Placed, Value, typeof
 from ._compound import Compound, moves
+from ._placement import on_device, placement
 from ._promote import (
     SCALARS,
     as_array,
@@ -21,8 +22,7 @@ from ._promote import (
     dtype_or,
     result_dtype,
 )  # fmt: skip
-from ._sanity import check_cast
-from ._spread import on_device, placement
+from ._sanitize import check_cast
 
 # From data
 

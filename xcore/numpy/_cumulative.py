@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import _ops as ops
 from .._core import ArrayType, dtypes, errors, typeof
-from ._described import ONE_AXIS, described
+from ._docstrings import ONE_AXIS, described
 from ._promote import as_array, astype, broadcast_to, no_out, one_axis
 from ._reduce import accumulator, summed_dtype
 

@@ -9,6 +9,7 @@ import numpy as np
 from .. import _ops as ops
 from .._core import dtypes, errors, fused, typeof
 from ._compound import moves
+from ._placement import spreads
 from ._promote import (
     as_array,
     as_value,
@@ -22,7 +23,6 @@ from ._promote import (
 )  # fmt: skip
 from ._reduce import sum as reduce_sum
 from ._shape import moveaxis, squeeze
-from ._spread import spreads
 from ._triangles import diagonal_of
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from .. import _ops as ops
 from .._core import dtypes, errors, fused, typeof
 from ._dot import contracted, operands_of, wider
+from ._placement import spreads
 from ._promote import (
     as_value,
     astype,
@@ -18,7 +19,6 @@ from ._promote import (
     no_out,
 )
 from ._shape import moveaxis
-from ._spread import spreads
 from ._triangles import diagonal_of
 
 

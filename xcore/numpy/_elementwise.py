@@ -11,7 +11,7 @@ from .. import _ops as ops
 from .._core import dtypes, errors, fused, typeof
 from .._ops.families import BITS, check_kind
 from ._compound import Compound
-from ._described import named
+from ._docstrings import named
 from ._promote import (
     SCALARS,
     as_array,
@@ -24,7 +24,7 @@ from ._promote import (
     no_out,
     result_dtype,
 )
-from ._sanity import dividing
+from ._sanitize import dividing
 
 _OPTIONS = """
       out, where: must be None, where it does not choose elements: arrays are immutable."""

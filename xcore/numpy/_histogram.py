@@ -11,13 +11,13 @@ from .._core import Array, ArrayType, dtypes, errors, from_numpy, fused, typeof
 from . import _reduce
 from ._creation import asarray
 from ._elementwise import minimum
+from ._placement import spreads
 from ._promote import as_array, as_inexact, astype, inexact_dtype, result_dtype
 from ._ranges import linspace
 from ._rounding import clip, floor
 from ._select import where
 from ._shape import ravel, reshape
 from ._sort import searchsorted
-from ._spread import spreads
 
 # Bincount
 

@@ -12,9 +12,9 @@ from .._core.array import Array, on_memory_of
 from ._creation import asarray
 from ._elementwise import truth
 from ._grid import indices
+from ._placement import on_device
 from ._promote import as_array, astype, check_shape, one_axis
 from ._shape import moveaxis
-from ._spread import on_device
 
 # Other libraries
 

@@ -11,10 +11,10 @@ import enum
 from .. import _ops as ops
 from .._core import boundary, config, dtypes, errors, fused, typeof
 from ._compound import moves
-from ._described import named
+from ._docstrings import named
+from ._placement import spreads
 from ._promote import as_array, as_arrays, as_inexact, astype, one_axis
-from ._sanity import check_cast
-from ._spread import spreads
+from ._sanitize import check_cast
 
 
 @fused(3)

@@ -6,7 +6,7 @@ import enum
 
 from .. import _ops as ops
 from .._core import fused, typeof
-from ._described import named
+from ._docstrings import named
 from ._promote import as_array, as_arrays, as_inexact
 
 

@@ -6,8 +6,8 @@ from .. import _ops as ops
 from .._core import boundary, dtypes, errors, fused, typeof
 from . import _join, _repeat
 from ._compound import moves
+from ._placement import on_device, spreads
 from ._promote import as_array, astype, axes_of, check_shape, one_axis
-from ._spread import on_device, spreads
 
 
 @fused(1)

@@ -11,17 +11,17 @@ from . import (
     _dot,
     _functions,
     _moments,
+    _placement,
     _reduce,
     _repeat,
     _rounding,
     _select,
     _shape,
     _sort,
-    _spread,
     _take,
     _types,
 )
-from ._sanity import kept
+from ._sanitize import kept
 
 
 def _shape_argument(shape):
@@ -47,7 +47,7 @@ def _astype(self, dtype, order="K", casting="unsafe", subok=True, copy=False, de
 
 def _to_device(self, device, /, *, stream=None):
     """The array on a device."""
-    return _spread.on_device(self, device)
+    return _placement.on_device(self, device)
 
 
 def _namespace(self, /, *, api_version=None):

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .._core import config, dtypes, errors, fused, typeof
-from ._described import described
+from ._docstrings import described
 from ._elementwise import size_of_square
 from ._promote import (
     as_array,
@@ -22,7 +22,7 @@ from ._promote import (
     one_axis,
 )
 from ._reduce import accumulator, as_mask, keep_axes, masked, sum
-from ._sanity import check_digits
+from ._sanitize import check_digits
 
 
 def _mean_dtypes(a, dtype):

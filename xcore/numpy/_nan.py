@@ -6,7 +6,7 @@ import math
 
 from .._core import dtypes, typeof
 from . import _cumulative, _moments, _reduce
-from ._described import ONE_AXIS, described
+from ._docstrings import ONE_AXIS, described
 from ._elementwise import logical_and
 from ._floats import isnan
 from ._promote import as_array, broadcast_shapes, broadcast_to

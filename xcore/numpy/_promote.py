@@ -14,7 +14,7 @@ from .._core.program import PYTHON_SCALARS as SCALARS
 from .._core.source import called_by_user, stack_level
 from .._core.types import ArrayType, Value, typeof
 from .._ops import broadcast_in_dim, full_like_type
-from ._sanity import note_columns
+from ._sanitize import note_columns
 
 
 def as_value(who: str, x: Any, name: str | None = None) -> Any:

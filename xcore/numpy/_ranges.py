@@ -10,6 +10,7 @@ import numpy as np
 from .. import _ops as ops
 from .._core import dtypes, errors, from_numpy, fused, is_evaluating, one_of, typeof
 from ._creation import cast_on_host
+from ._placement import on_device, placement
 from ._promote import (
     SCALARS,
     as_array,
@@ -21,7 +22,6 @@ from ._promote import (
     one_axis,
     result_dtype,
 )  # fmt: skip
-from ._spread import on_device, placement
 
 
 def arange(start, stop=None, step=None, dtype=None, *, device=None, out_sharding=None):

@@ -7,7 +7,7 @@ import math
 from .. import _ops as ops
 from .._core import config, dtypes, errors, typeof
 from .._ops.reduce import highest, lowest
-from ._described import described
+from ._docstrings import described
 from ._elementwise import pick_of_two
 from ._promote import (
     as_array,
@@ -19,7 +19,7 @@ from ._promote import (
     no_out,
     one_axis,
 )
-from ._sanity import check_digits
+from ._sanitize import check_digits
 
 # Parts
 

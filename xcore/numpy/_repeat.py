@@ -11,6 +11,7 @@ from .. import _ops as ops
 from .._core import ArrayType, dtypes, errors, fused, is_traced, typeof
 from . import _promote
 from ._compound import moves
+from ._placement import spreads
 from ._promote import (
     as_array,
     astype,
@@ -20,7 +21,6 @@ from ._promote import (
     one_axis,
 )
 from ._shape import axis_list, ravel, reshape, swapaxes
-from ._spread import spreads
 
 
 @fused(1)

@@ -10,13 +10,13 @@ from .. import _ops as ops
 from .._core import errors, fused, one_of, typeof
 from . import _promote
 from ._compound import moves
+from ._placement import spreads
 from ._promote import (
     as_array,
     axes_of,
     check_shape,
     one_axis,
 )
-from ._spread import spreads
 
 # Shapes
 

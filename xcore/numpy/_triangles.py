@@ -6,8 +6,8 @@ import operator
 
 from .. import _ops as ops
 from .._core import ArrayType, dtypes, errors, fused, is_traced, typeof
+from ._placement import on_device
 from ._promote import as_array, astype, broadcast_to, check_shape, dtype_or
-from ._spread import on_device
 
 
 def eye(N, M=None, k=0, dtype=None, *, device=None):

@@ -11,8 +11,8 @@ from .._core import Array, config, dtypes, errors, fused, typeof
 from . import _promote
 from ._creation import asarray
 from ._creation import copy as copied
-from ._sanity import check_cast
-from ._spread import on_device
+from ._placement import on_device
+from ._sanitize import check_cast
 
 
 class DType:

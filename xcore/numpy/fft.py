@@ -14,9 +14,9 @@ from .. import _ops as ops
 from .._core import ArrayType, Value, dtypes, errors, from_numpy, fused, is_evaluating, typeof
 from ._creation import cast_on_host
 from ._functions import conj
+from ._placement import on_device
 from ._promote import as_array, as_inexact, astype, dtype_or, filled, one_axis
 from ._repeat import roll
-from ._spread import on_device
 
 __all__ = [
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift",

@@ -38,9 +38,9 @@ from ._matrices import (
     svdvals,
 )  # fmt: skip
 from ._norms import cond, matrix_norm, multi_dot, norm, vector_norm
+from ._placement import spreads as _spreads
 from ._promote import as_array as _as_array
 from ._shape import matrix_transpose
-from ._spread import spreads as _spreads
 
 # Of names that numpy has twice, this module's follow the Array API.
 

@@ -16,10 +16,10 @@ from .._ops.families import FLOATS, ZERO, elementwise
 from ..numpy._promote import astype
 from ..special import erfcx
 from ._elementary import arctan, exp, log, tan_pi
+from ._from_bits import open_uniform
 from ._gamma import sample_log_gamma
 from ._rejection import first_accepted, proposal
 from ._source import draw, fit, floating, nonnegative, ordered, positive, real, settled, within
-from ._words import open_uniform
 
 
 def _eps(dtype) -> float:

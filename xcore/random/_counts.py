@@ -15,6 +15,7 @@ from .._control import scan
 from .._core import boundary, dtypes, errors, typeof
 from ..numpy._promote import astype
 from ._elementary import exp, log
+from ._from_bits import open_uniform
 from ._gamma import sample_gamma
 from ._rejection import first_accepted, proposal
 from ._source import (
@@ -34,7 +35,6 @@ from ._source import (
     trials,
     within,
 )  # fmt: skip
-from ._words import open_uniform
 
 _FEW = 10.0  # the expected count from which on rejection is used
 _STEPS = 44  # a count of mean 10 exceeds this with probability 1e-15

@@ -15,9 +15,9 @@ from .._core import boundary, dtypes, errors, typeof
 from .._ops.families import FLOATS, ZERO, elementwise
 from ..numpy._promote import astype, check_shape
 from ._elementary import exp, log
+from ._from_bits import fine_normal, open_uniform
 from ._rejection import first_accepted, proposal
 from ._source import draw, fit, nonnegative, positive, within
-from ._words import fine_normal, open_uniform
 
 # The derivative of a sample
 

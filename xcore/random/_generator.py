@@ -13,7 +13,17 @@ from .. import numpy as xnp
 from .._core import Array, Tracer, boundary, dtypes, errors, nodes, typeof
 from .._core.typing import ArrayLike, DTypeLike, Key, Shape
 from ..numpy._promote import as_array
-from . import _continuous, _counts, _gamma, _integers, _permute, _scarce, _uniform, _urns, _vectors
+from . import (
+    _continuous,
+    _counts,
+    _gamma,
+    _hypergeometric,
+    _integers,
+    _permute,
+    _uncommon,
+    _uniform,
+    _vectors,
+)
 from ._keys import KeyArray, as_keys, fold_in, is_key, key, split
 from ._source import complete, nonnegative, positive
 
@@ -219,7 +229,7 @@ class Generator:
         self, a: ArrayLike, size: int | Shape | None = None, dtype: DTypeLike | None = None
     ) -> Array:
         """Numbers in (0, 1) with density a x^(a-1)."""
-        return _scarce.power(self.key(), a, _shape_of(size, a), dtype)
+        return _uncommon.power(self.key(), a, _shape_of(size, a), dtype)
 
     def triangular(
         self, left: ArrayLike, mode: ArrayLike, right: ArrayLike, size: int | Shape | None = None,
@@ -281,7 +291,7 @@ class Generator:
     ) -> Array:  # fmt: skip
         """Sums of squares of df normal numbers whose squared means add up to nonc."""
         shape = _shape_of(size, df, nonc)
-        return _scarce.noncentral_chisquare(self.key(), df, nonc, shape, dtype)
+        return _uncommon.noncentral_chisquare(self.key(), df, nonc, shape, dtype)
 
     def noncentral_f(
         self, dfnum: ArrayLike, dfden: ArrayLike, nonc: ArrayLike, size: int | Shape | None = None,
@@ -289,7 +299,7 @@ class Generator:
     ) -> Array:  # fmt: skip
         """Quotients of a non-central and a central chi-square mean."""
         shape = _shape_of(size, dfnum, dfden, nonc)
-        return _scarce.noncentral_f(self.key(), dfnum, dfden, nonc, shape, dtype)
+        return _uncommon.noncentral_f(self.key(), dfnum, dfden, nonc, shape, dtype)
 
     def standard_t(
         self, df: ArrayLike, size: int | Shape | None = None, dtype: DTypeLike | None = None
@@ -345,13 +355,13 @@ class Generator:
         self, p: ArrayLike, size: int | Shape | None = None, dtype: DTypeLike | None = None
     ) -> Array:
         """Counts k from 1 on, of probability proportional to p^k / k."""
-        return _scarce.logseries(self.key(), p, _shape_of(size, p), dtype)
+        return _uncommon.logseries(self.key(), p, _shape_of(size, p), dtype)
 
     def zipf(
         self, a: ArrayLike, size: int | Shape | None = None, dtype: DTypeLike | None = None
     ) -> Array:
         """Counts k from 1 on, of probability proportional to k^-a."""
-        return _scarce.zipf(self.key(), a, _shape_of(size, a), dtype)
+        return _uncommon.zipf(self.key(), a, _shape_of(size, a), dtype)
 
     def multinomial(
         self, n: ArrayLike, pvals: ArrayLike, size: int | Shape | None = None,
@@ -368,7 +378,7 @@ class Generator:
     ) -> Array:  # fmt: skip
         """How many of nsample drawn without replacement from ngood + nbad are good."""
         shape = _shape_of(size, ngood, nbad, nsample)
-        return _urns.hypergeometric(self.key(), ngood, nbad, nsample, shape, dtype)
+        return _hypergeometric.hypergeometric(self.key(), ngood, nbad, nsample, shape, dtype)
 
     def multivariate_hypergeometric(
         self, colors: ArrayLike, nsample: ArrayLike, size: int | Shape | None = None,
@@ -383,7 +393,9 @@ class Generator:
                 "'marginals' or 'count'",
             )
         shape = None if size is None else (*_shape_of(size), np.shape(colors)[-1])
-        return _urns.multivariate_hypergeometric(self.key(), colors, nsample, shape, dtype)
+        return _hypergeometric.multivariate_hypergeometric(
+            self.key(), colors, nsample, shape, dtype
+        )
 
     def multivariate_normal(
         self, mean: ArrayLike, cov: ArrayLike, size: int | Shape | None = None, *,

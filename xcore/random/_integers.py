@@ -13,6 +13,7 @@ from .._core import boundary, dtypes, errors, one_of, typeof
 from ..numpy._promote import as_array, astype, check_shape, one_axis
 from ._continuous import gumbel_regime, sample_gumbel, sample_signs
 from ._elementary import log
+from ._from_bits import open_uniform
 from ._keys import consumed
 from ._source import (
     Source,
@@ -29,7 +30,6 @@ from ._source import (
 )
 from ._staged import staged
 from ._streams import UINT, joined, like, numbers
-from ._words import open_uniform
 
 # Integers
 # A word w of 64 (for long ranges: 32) bits gives w mod n, n the length of the range; for integers of 64

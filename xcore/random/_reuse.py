@@ -13,7 +13,7 @@ import weakref
 
 import numpy as np
 
-from .._core import Array, config, errors, findings, uses
+from .._core import Array, config, errors, findings, key_uses
 from .._core.source import describe_where, user_frame
 
 
@@ -63,7 +63,7 @@ def consume(who: str, stream, data, part_of=None) -> None:
         return
     holder, part = (data, None) if part_of is None else part_of
     here = user_frame(2)
-    if uses.note_use(uses.Use(who, stream, holder, part, here)) and findings.only_through(
+    if key_uses.note_use(key_uses.Use(who, stream, holder, part, here)) and findings.only_through(
         *_DRAWING
     ):
         raise _loop_error(who, here)
@@ -81,7 +81,7 @@ def _record(who: str, name, holder, here) -> None:
             _forget_the_dead()
 
 
-def _name_of(use: uses.Use):
+def _name_of(use: key_uses.Use):
     if use.part is None:
         return use.stream.name, identity(use.data)
     if type(use.data) is Array:
@@ -89,26 +89,26 @@ def _name_of(use: uses.Use):
     return use.stream.name, (id(use.data), use.part)
 
 
-def _count(use: uses.Use) -> None:
+def _count(use: key_uses.Use) -> None:
     """A use that a traced function makes when it is called."""
     here = user_frame(2)
-    if uses.note_use(use._replace(where=here)) and findings.only_through(*_DRAWING):
+    if key_uses.note_use(use._replace(where=here)) and findings.only_through(*_DRAWING):
         raise _loop_error(use.who, here)
     _record(use.who, _name_of(use), use.data, here)
 
 
-def _take_back(use: uses.Use) -> None:
+def _take_back(use: key_uses.Use) -> None:
     with _lock:
         _uses.pop(_name_of(use), None)
 
 
-uses.counting.append((_count, _take_back))
+key_uses.counting.append((_count, _take_back))
 
 
 def forget(stream, data) -> None:
     """Start afresh: these words are a new key from here on."""
     if config.settings().watches_keys:
-        uses.note_new_key(data)
+        key_uses.note_new_key(data)
         with _lock:
             _uses.pop((stream.name, identity(data)), None)
 

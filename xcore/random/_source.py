@@ -18,11 +18,11 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import Array, ArrayType, dtypes, errors, to_array, typeof
 from ..numpy._promote import as_array, astype, broadcast_shapes, check_shape
+from ._from_bits import bits_for, fine_normal, jax_normal, mantissa_uniform, scaled
 from ._hash import spread
 from ._keys import WORDS, consumed, words_of
 from ._staged import staged
 from ._streams import Stream, elements, halves, kept_children, numbers
-from ._words import bits_for, fine_normal, jax_normal, mantissa_uniform, scaled
 
 # The source
 

@@ -10,11 +10,11 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import boundary, dtypes, errors, typeof
 from ..numpy._promote import as_array
+from ._from_bits import bits_for, mantissa_uniform
 from ._keys import consumed, single_key, words_of
 from ._source import Source, bound, concrete, draw, floating, normal_of, ordered, shape_for
 from ._staged import staged
 from ._streams import UINT, halves
-from ._words import bits_for, mantissa_uniform
 
 
 def _unsigned(who: str, dtype):

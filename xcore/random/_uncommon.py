@@ -7,10 +7,10 @@ from .._core import boundary, dtypes
 from ..numpy._promote import astype
 from ._counts import sample_poisson
 from ._elementary import exp, log
+from ._from_bits import bits_for, open_uniform
 from ._gamma import sample_gamma
 from ._rejection import first_accepted, proposal
 from ._source import as_counts, draw, integral, kind_of_parameter, nonnegative, positive
-from ._words import bits_for, open_uniform
 
 
 def _sample_power(source, a, *, shape, dtype):

@@ -6,7 +6,7 @@ import functools
 import types
 
 from .._core import tree
-from ..numpy._spread import laid_out
+from ..numpy._placement import laid_out
 
 # Arguments that functions of a module take there and not here, with the values that ask for nothing.
 _IDLE = {

@@ -8,7 +8,7 @@ import importlib.machinery
 import sys
 import types
 
-from ._adapted import adapted
+from ._arguments import adapted
 
 NAME = "jax"
 VERSION = "0.10.2"  # the version of JAX whose names these are, and which libraries branch on

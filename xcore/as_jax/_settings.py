@@ -17,8 +17,8 @@ from .._core.sharding import Sharding
 from .._core.trace import Trace, Tracer, current, evaluating, is_evaluating, using
 from .._core.types import ArrayType, typeof
 from ..random._keys import KeyType
+from ._jaxprs import view_of
 from ._types import type_of_keys
-from ._views import view_of
 
 # Names of JAX's generators that are another one here: faster than threefry, with bits of their own.
 IMPLS: dict = {"rbg": "philox4x32", "unsafe_rbg": "philox4x32"}

@@ -17,7 +17,7 @@ from xcore import lax, nn, random
 
 from .._ops import stop_gradient
 from ..random._gamma import gamma_of_shape, log_gamma_of_shape
-from ._odds import IMPLS
+from ._settings import IMPLS
 
 
 def _of_32_bits(seed):

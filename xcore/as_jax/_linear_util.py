@@ -11,7 +11,7 @@ from .._core.trace import current, using
 from .._transforms.jvp import LinearTrace
 from ..random._keys import KeyArray, KeyType
 from . import _trees
-from ._views import view_of
+from ._jaxprs import view_of
 
 # linear_util
 

@@ -10,9 +10,9 @@ from .._core.op import Op, registry
 from .._ops import broadcast_in_dim
 from .._ops.elementwise import shown
 from ..numpy import _lax as lax
-from ._forms import MORE, RENAMED, SHOWN, unmet
+from ._jaxpr_text import text
+from ._primitive_params import MORE, RENAMED, SHOWN, unmet
 from ._primitives import THEIRS, Primitive, primitives_by_op
-from ._printing import text
 from ._trees import data, kinds, with_kinds
 from ._types import seen
 

@@ -119,7 +119,7 @@ _DELIBERATE = (
 _COLUMN = r"reshape|column"
 _BETWEEN = tuple(
     f"xcore.numpy.{m}"
-    for m in ("_sanity", "_promote", "_apply", "_elementwise", "_operators", "_select")
+    for m in ("_sanitize", "_promote", "_apply", "_elementwise", "_operators", "_select")
 )
 
 

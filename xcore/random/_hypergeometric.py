@@ -16,9 +16,9 @@ from .._core import boundary, dtypes, typeof
 from ..numpy._promote import broadcast_shapes
 from ._counts import binomial_log
 from ._elementary import exp, log
+from ._from_bits import open_uniform
 from ._rejection import first_accepted, proposal
 from ._source import as_counts, concrete, draw, fit, integral, kind_of_parameter
-from ._words import open_uniform
 
 _LIMIT = 10**9  # NumPy's
 _balls = kind_of_parameter(

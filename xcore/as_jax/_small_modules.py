@@ -15,12 +15,12 @@ import xcore.numpy as xnp
 
 from .._core import Var, dtypes, tree
 from .._core.sharding import SingleDeviceSharding
-from . import _draws
-from ._lifting import WrappedFun
-from ._odds import IMPLS
+from . import _rejection
+from ._jaxprs import make_jaxpr
+from ._linear_util import WrappedFun
 from ._primitives import transposes
-from ._rules import defvectorized
-from ._views import make_jaxpr
+from ._rule_tables import defvectorized
+from ._settings import IMPLS
 
 # jax.errors
 
@@ -77,7 +77,7 @@ rbg_prng_impl, unsafe_rbg_prng_impl = PRNGImpl("rbg", (4,)), PRNGImpl("unsafe_rb
 
 
 def seed_with_impl(impl: PRNGImpl, seed):
-    return _draws.key(seed, impl=impl.name)
+    return _rejection.key(seed, impl=impl.name)
 
 
 def random_seed(seeds, impl: PRNGImpl):

@@ -15,8 +15,8 @@ from .._core import dtypes, errors
 from .._core.program import RecordTracer
 from ..random._gamma import gamma_of_shape, log_gamma_of_shape
 from ..random._keys import WORDS, KeyArray, KeyType
-from ._odds import Classes, Format
-from ._views import primitive_named
+from ._jaxprs import primitive_named
+from ._settings import Classes, Format
 
 not_mapped = None
 DynamicJaxprTracer = JaxprTracer = RecordTracer
