@@ -119,7 +119,7 @@ def check_carry(who: str, structure, types, body: Body, count: int, result_struc
         raise errors.carry_changed(who, changed, body.place)
 
 
-def agreed(trace, init, structure):
+def trace_carry_body(trace, init, structure):
     """The body of a loop, its strong start values, and which parts of the carry are weak.
 
     A weak start value becomes what the body makes of it, and the body is traced again.

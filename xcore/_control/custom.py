@@ -19,7 +19,7 @@ from .._core.eval import is_array_like, is_wide, to_value
 from .._core.program import PYTHON_SCALARS, eval_program, trace_program
 from .._core.source import at_own_lines, boundary, written_at
 from .._core.typing import P, PyTree, R_co
-from .._ops.elementwise import shown
+from .._ops.elementwise import to_user
 from .._ops.families import sum_of_changes
 from .._transforms.api import float0, results_of
 from .custom_ops import JVPRule, VJPRule, custom_jvp_function, custom_vjp_function
@@ -61,15 +61,17 @@ class CustomVJPPrimal:
 # Values and trees
 
 
-def _shown_zero(t: ArrayType, symbolic: bool):
+def _user_zero(t: ArrayType, symbolic: bool):
     if symbolic:
         return SymbolicZero(t)
-    return shown(ops.zeros(t.strong())) if dtypes.is_inexact(t.dtype) else np.zeros(t.shape, float0)
+    return (
+        to_user(ops.zeros(t.strong())) if dtypes.is_inexact(t.dtype) else np.zeros(t.shape, float0)
+    )
 
 
-def _shown_tangents(tangents, types, symbolic: bool) -> list:
+def _user_tangents(tangents, types, symbolic: bool) -> list:
     return [
-        _shown_zero(t, symbolic) if g is None else shown(g)
+        _user_zero(t, symbolic) if g is None else to_user(g)
         for g, t in zip(tangents, types, strict=True)
     ]
 
@@ -264,7 +266,7 @@ class _WithRule(Generic[P, R_co]):
         result = _Result(self._kind, name)
 
         def function(*leaves):
-            return result.values(self.fun(*given.full(map(shown, leaves))))
+            return result.values(self.fun(*given.full(map(to_user, leaves))))
 
         kind, op = self._rule_and_op
         rule = kind(name, function, functools.partial(self._bind, given, result))
@@ -352,8 +354,8 @@ class custom_jvp(_WithRule[P, R_co]):
         return f"custom_jvp: the rule of {self.signature.name}{written_at(self.rule)}"
 
     def _bind(self, given: _Given, result: _Result, primals, tangents):
-        ts = _shown_tangents(tangents, map(typeof, primals), self.symbolic_zeros)
-        made = self.rule(*given.fixed, given.trees(map(shown, primals)), given.trees(ts))
+        ts = _user_tangents(tangents, map(typeof, primals), self.symbolic_zeros)
+        made = self.rule(*given.fixed, given.trees(map(to_user, primals)), given.trees(ts))
         value, tangent = self._pair(made, "(result, tangent)")
         outs = result.values(value)
         changes = _derivatives(self._who(), "tangent", result.structure, tangent, map(typeof, outs))
@@ -419,7 +421,7 @@ class custom_vjp(_WithRule[P, R_co]):
         self.symbolic_zeros = symbolic_zeros
 
     def _bind(self, given: _Given, result: _Result, primals, nonzero):
-        leaves = list(map(shown, primals))
+        leaves = list(map(to_user, primals))
         if self.symbolic_zeros:
             leaves = [CustomVJPPrimal(x, m) for x, m in zip(leaves, nonzero, strict=True)]
         value, residuals = self._pair(self.rule(*given.full(leaves)), "(result, residuals)")
@@ -427,7 +429,7 @@ class custom_vjp(_WithRule[P, R_co]):
         in_types, out_types = [typeof(x) for x in primals], [typeof(x) for x in outs]
 
         def backward(residuals, cotangents):
-            cts = _shown_tangents(cotangents, out_types, self.symbolic_zeros)
+            cts = _user_tangents(cotangents, out_types, self.symbolic_zeros)
             found = self.bwd(
                 *given.fixed, kept.restored(residuals), tree.unflatten(result.structure, cts)
             )
@@ -460,7 +462,7 @@ class _Kept:
     def restored(self, values):
         leaves = list(self.leaves)
         for i, x in zip(self.places, values, strict=True):
-            leaves[i] = shown(x)
+            leaves[i] = to_user(x)
         return tree.unflatten(self.structure, leaves)
 
 

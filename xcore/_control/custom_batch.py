@@ -11,7 +11,7 @@ from collections.abc import Callable
 from .._core import bind, boundary, dtypes, errors, is_evaluating, trace_program, tree, typeof
 from .._core.typing import P, R
 from .._ops import broadcast, zeros
-from .._ops.elementwise import shown
+from .._ops.elementwise import to_user
 from .._transforms.api import results_of
 from .._transforms.jvp import jvp_flat
 from .._transforms.programs import fill, marked
@@ -178,13 +178,13 @@ class custom_vmap:
 
         def function(*leaves):
             values, structure = results_of(
-                f"custom_vmap: {name}", self.fun(*given.full(map(shown, leaves)))
+                f"custom_vmap: {name}", self.fun(*given.full(map(to_user, leaves)))
             )
             made.append(structure)
             return values
 
         def batch_rule(size, xs, batched):
-            trees = given.trees(map(shown, xs))
+            trees = given.trees(map(to_user, xs))
             outs, structure, flags = self._rule_results(size, given.trees(batched), trees)
             made.append(structure)
             return outs, flags

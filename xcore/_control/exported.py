@@ -13,7 +13,7 @@ import numpy as np
 from .._backend import client as backend
 from .._backend import shardy
 from .._core import PyTree, boundary, compile, config, dtypes, errors, tree
-from .._core.array import held_by_host
+from .._core.array import numpy_backed
 from .._core.eval import is_array_like, to_array, to_value
 from .._core.layout import Layout, declared, wanted
 from .._core.mesh import AbstractMesh, Mesh, PartitionSpec
@@ -299,7 +299,7 @@ def _from_row(row: Row, derivative: Callable[[], Exported] | None) -> Exported:
     """The function that a row of a file describes, or that was just traced."""
     held = lambda t: ArrayType(t.shape, np.bool_) if _is_empty(t) else t  # noqa: E731
     # those of several devices stay with the host until it is known where they go
-    hold = to_array if row.spread is None else held_by_host
+    hold = to_array if row.spread is None else numpy_backed
     constants = tuple(map(hold, row.constants))
     ins = (*[c.type.strong() for c in constants], *[held(row.in_avals[i]) for i in row.kept])
     outs = tuple(held(t) for t in row.out_avals if row.whole or not _is_empty(t))

@@ -108,7 +108,9 @@ class _Writer:
         cls = type(value)
         if cls is Array:
             self.tests.append(f"{name}._t is not {self.bind(value._t)}")
-            self.buffers.append(BUFFER.format(name) if self.scalars else f"{name}._given()")
+            self.buffers.append(
+                BUFFER.format(name) if self.scalars else f"{name}._donated_buffer()"
+            )
             return True
         if cls in (dict, list, tuple):
             return self._take_container(name, cls, value)

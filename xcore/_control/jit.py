@@ -252,7 +252,7 @@ class Jitted(Arguments):
             return run_program(found.program, arrays), None, ()
         exe, arrays = prepare(found.program, arrays, found.donors)
         for i in found.donors:
-            arrays[i]._given()
+            arrays[i]._donated_buffer()
         outs = execute(exe, arrays)
         if found.out_devices:
             moved = zip(outs, found.out_devices, strict=True)

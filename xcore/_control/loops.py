@@ -13,7 +13,7 @@ from .._core.source import boundary, written_at
 from .._ops import concatenate, pad, reshape, rev, slice, slice_along
 from .._ops.elementwise import strengthened, weakened
 from .._transforms.map import vmap
-from .carry import Body, agreed, check_carry, leaf_values, weakened_where
+from .carry import Body, check_carry, leaf_values, trace_carry_body, weakened_where
 from .progress import Bar
 from .scan import Scan
 from .while_loop import while_loop
@@ -58,7 +58,7 @@ def _trace_step(who, f, init, structure, rows, xs_structure):
         body = Body(who, step, pair, [*types, *rows], "the body", loop=True)
         return body, body.result.children()[0]
 
-    body, start, weak = agreed(trace, init, structure)
+    body, start, weak = trace_carry_body(trace, init, structure)
     types = [typeof(x) for x in start]
     check_carry(who, structure, types, body, len(start), body.result.children()[0])
     return body, start, weak + body.weak[len(start) :]

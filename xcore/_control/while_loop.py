@@ -12,7 +12,7 @@ from .._core import ArrayType, Op, bind, boundary, config, dtypes, errors, to_va
 from .._core.program import Program, eval_program, trace_closed
 from .._ops import broadcast, broadcast_in_dim, full_like_type, reduce_or, zeros
 from .._transforms.programs import batch_program, fill, jvp_program, zeros_for
-from .carry import Body, agreed, check_carry, leaf_values, weakened_where
+from .carry import Body, check_carry, leaf_values, trace_carry_body, weakened_where
 from .checkpointed import linearize_loop
 from .masked import masked
 from .progress import Bar
@@ -254,7 +254,7 @@ def trace_loop(who: str, cond_fun, body_fun, init_val):
         body = Body(who, body_fun, single, types, "body_fun", loop=True)
         return body, body.result
 
-    body, start, weak = agreed(trace, init, structure)
+    body, start, weak = trace_carry_body(trace, init, structure)
     types = [typeof(x) for x in start]
     check_carry(who, structure, types, body, len(types), body.result)
     seen = [t.weakened() if w else t for t, w in zip(types, weak, strict=True)]

@@ -157,10 +157,10 @@ class Array(Value, metaclass=_CountsAsArray):
 
     def _buffers(self) -> list[Any]:
         """The buffers of the parts on the devices of this process."""
-        buffer = self._living()
+        buffer = self._live_buffer()
         return [buffer] if len(self.sharding.devices) == 1 else backend.shards(buffer)
 
-    def _living(self) -> Any:
+    def _live_buffer(self) -> Any:
         """The buffer; an error if it was donated or deleted."""
         buffer = self._buffer()
         if buffer.is_deleted():
@@ -173,14 +173,14 @@ class Array(Value, metaclass=_CountsAsArray):
             self._b = _put(np.asarray(self._h), self._t, backend.default_device())
         return self._b
 
-    def _given(self) -> Any:
+    def _donated_buffer(self) -> Any:
         """The buffer, for a call that it is donated to: the NumPy value is dropped."""
         buffer, self._h = self._buffer(), None
         return buffer
 
-    def _lent(self) -> Any:
+    def _writable_buffer(self) -> Any:
         """The buffer, for code outside that may write to it: no NumPy value is kept beside it from now on."""
-        buffer = self._living()
+        buffer = self._live_buffer()
         self._h, self._c = None, host.LENT
         return buffer
 
@@ -240,7 +240,7 @@ class Array(Value, metaclass=_CountsAsArray):
                 "with xc.device_put(x, device), or take x.addressable_shards[i].data."
             )
         try:
-            return backend.to_dlpack(self._lent())
+            return backend.to_dlpack(self._writable_buffer())
         except backend.RuntimeFailure as e:
             raise translate(e, [self]) from None
 
@@ -371,23 +371,23 @@ class Array(Value, metaclass=_CountsAsArray):
 
     def copy_to_host_async(self) -> None:
         """Begin to copy the content to host memory, where ``numpy.asarray`` finds it later."""
-        backend.begin_to_host(self._living())
+        backend.begin_to_host(self._live_buffer())
 
     def is_ready(self) -> bool:
-        return self._b is None or self._living().is_ready()
+        return self._b is None or self._live_buffer().is_ready()
 
     def delete(self) -> None:
         """Free the device memory now. Later use raises."""
-        self._given().delete()
+        self._donated_buffer().delete()
 
     def is_deleted(self) -> bool:
         return self._b is not None and self._b.is_deleted()
 
     def unsafe_buffer_pointer(self) -> int:
-        return self._lent().unsafe_buffer_pointer()
+        return self._writable_buffer().unsafe_buffer_pointer()
 
     def on_device_size_in_bytes(self) -> int:
-        return self._living().on_device_size_in_bytes()
+        return self._live_buffer().on_device_size_in_bytes()
 
 
 class Shard:
@@ -445,7 +445,7 @@ def is_traced(x: Any) -> bool:
     return isinstance(x, Value) and type(x) is not Array
 
 
-def held_by_host(value: Array | NDArray) -> Array:
+def numpy_backed(value: Array | NDArray) -> Array:
     """A NumPy array that nobody writes to, as an Array that is copied to a device only when a program needs it."""
     return (
         value if isinstance(value, Array) else on_host(value, ArrayType(value.shape, value.dtype))
@@ -464,7 +464,7 @@ def on_host(value: Any, t: Any) -> Array:
 _scalars: dict[Any, Array] = {}
 
 
-def own_scalar(value: Any, dtype: DTypeLike, weak: bool = False) -> Array:
+def fresh_scalar(value: Any, dtype: DTypeLike, weak: bool = False) -> Array:
     """A 0-d array on the default device, with a buffer of its own."""
     host = np.asarray(value, dtype)
     return from_host(host, ArrayType((), host.dtype, weak))
@@ -480,7 +480,7 @@ def scalar(value: Any, dtype: DTypeLike, weak: bool = False) -> Array:
     if found is None or found.is_deleted():
         if len(_scalars) >= KEPT:
             _scalars.clear()
-        found = _scalars[key] = own_scalar(value, dtype, weak)
+        found = _scalars[key] = fresh_scalar(value, dtype, weak)
         found._n = host.ALWAYS, np.asarray(value, dtype)
     return found
 
@@ -517,7 +517,7 @@ def reach_of(*of: np.dtype[Any]) -> tuple[int, int]:
 _PLATFORMS = {1: "cpu", 2: "gpu"}  # DLPack's numbers of device kinds
 
 
-def on_memory_of(x: Any) -> Array | None:
+def view_of_foreign(x: Any) -> Array | None:
     """An Array that shares the memory of another library's array by DLPack, or None if that cannot be."""
     foreign: Any = x
     found: tuple[int, int] = foreign.__dlpack_device__()

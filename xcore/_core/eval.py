@@ -16,7 +16,7 @@ import numpy as np
 from .._backend import client as backend
 from .._backend.options import CHAIN_OPTIONS
 from . import config, dtypes, errors, findings, tree
-from .array import Array, ScalarBuffers, from_host, own_scalar, reach_of, scalar
+from .array import Array, ScalarBuffers, fresh_scalar, from_host, reach_of, scalar
 from .call_paths import by_position, call_path
 from .compile import executable, placed, translate
 from .config import FastCache
@@ -84,7 +84,7 @@ def to_array(x: Any, wide: bool = False) -> Array:
     if type(x) is Array:
         return x
     if type(x) in PYTHON_SCALARS:
-        return own_scalar(x, dtypes.scalar_dtype(x, wide), type(x) is not bool)
+        return fresh_scalar(x, dtypes.scalar_dtype(x, wide), type(x) is not bool)
     given: Any = x
     if isinstance(x, np.ndarray):
         return from_numpy(given)
@@ -170,7 +170,7 @@ def to_device(a: Array, device: Device, committed: bool = True) -> Array:
         return a
     target = placed(a.type, device, committed)
     if len(here) == 1 and here[0].client is device.client:
-        return Array(backend.move(a._living(), device), target)
+        return Array(backend.move(a._live_buffer(), device), target)
     return from_host(np.asarray(a), target)
 
 
@@ -197,7 +197,7 @@ def run_program(p: Program, arrays: Sequence[Array], donors: Sequence[int] = ())
         return _sanitizers[0](p, arrays)
     exe, arrays = prepare(p, arrays, donors)
     for i in donors:
-        arrays[i]._given()
+        arrays[i]._donated_buffer()
     outs = execute(exe, arrays)
     if settings.debug_nans or settings.debug_infs:
         _check_finite(p, arrays, outs, settings)
@@ -347,7 +347,7 @@ def narrowed(x: Any) -> Any:
     return registry["convert"](x, dtype=dtype, weak=True)
 
 
-def out_of_reach(values: Iterable[Any]) -> bool:
+def int_overflows(values: Iterable[Any]) -> bool:
     """Whether a Python int does not fit in an integer dtype beside it, so that converting it fails."""
     ints = [x for x in values if type(x) is int and not 0 <= x < 128]
     if not ints:
@@ -378,7 +378,7 @@ class Fused:
         """(executable, results' types, captured arrays, structure) for these arguments, and leaves."""
         leaves, structure = tree.flatten(list(arrays))
         statics = exact(rest)
-        if out_of_reach(leaves) or not _is_hashable(statics):
+        if int_overflows(leaves) or not _is_hashable(statics):
             return None, leaves
         wide = any(map(is_wide, leaves))
         leaves = [x if type(x) is Array else to_array(x, wide) for x in leaves]
@@ -498,7 +498,7 @@ class Fused:
             entry = (*entry, scalars, self.host_entry(arrays, rest, flat, scalars))
             self.fast.keep(key, entry, settings)
             return entry
-        if entry is None and not out_of_reach(flat):  # else the next number may be a smaller one
+        if entry is None and not int_overflows(flat):  # else the next number may be a smaller one
             self.seen.keep(key, True, settings)
         return None
 

@@ -84,7 +84,7 @@ def reshard(a: Array, sharding: Sharding, committed: bool = True) -> Array:
         return a
     target = Placed(a.type, sharding, committed)
     if here is not None and same_layout(here, sharding, a.ndim):
-        return Array(a._living(), target)
+        return Array(a._live_buffer(), target)
     shape_of_tile(sharding, a.shape)
     if here is not None and here.devices == sharding.devices and not _through_host(here):
         return Array(_in_layout(a, sharding), target)

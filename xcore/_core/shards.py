@@ -120,7 +120,7 @@ def make_array_from_single_device_arrays(
     type_ = ArrayType(shape, first.dtype)
     if len(sharding.devices) == 1:
         return Array(first._buffer(), put(type_, sharding))
-    buffers = [by_device[d]._living() for d in local_devices(sharding.devices)]
+    buffers = [by_device[d]._live_buffer() for d in local_devices(sharding.devices)]
     return Array(
         backend.assemble(type_, sharding.raw(len(shape)), buffers), Placed(type_, sharding)
     )

@@ -431,7 +431,7 @@ def strengthened(x: Operand) -> Operand:
     return _of_type(x, t.strong()) if t.weak else x
 
 
-def shown(x: Operand) -> Value:
+def to_user(x: Operand) -> Value:
     """A value to return to users: an array or a tracer, never a literal of a program."""
     if isinstance(x, Value):
         return x

@@ -13,7 +13,7 @@ from .._core.eval import is_array_like, to_array, to_value
 from .._core.types import ArrayType, Value, typeof
 from .._core.typing import P, PyTree, R
 from .._ops import ones, zeros
-from .._ops.elementwise import convert, shown, weakened
+from .._ops.elementwise import convert, to_user, weakened
 from .jvp import Linearized, is_differentiable, jvp_flat, linearize_flat, match_tangent
 from .transpose import backward_pass, instantiate, pull_back, recorded
 
@@ -114,7 +114,7 @@ class Flat:
 
     def value(self, outs: Sequence[Operand]) -> PyTree:
         """The result of the function from what it gave for all leaves."""
-        return tree.unflatten(self.out, [shown(x) for x in outs[: self.out.num_leaves]])
+        return tree.unflatten(self.out, [to_user(x) for x in outs[: self.out.num_leaves]])
 
     def other(self, outs: Sequence[Operand | None]) -> PyTree:
         """The second part of the result."""
@@ -176,7 +176,7 @@ def _user_tangent(tangent: Operand | None, primal: Operand | SupportsType) -> Va
     """A tangent for users: zeros where there is none, and a float0 array for integers."""
     if not is_differentiable(primal):
         return np.zeros(typeof(primal).shape, float0)
-    return shown(dense(tangent, primal))
+    return to_user(dense(tangent, primal))
 
 
 def dense(tangent: Operand | None, primal: Operand | SupportsType) -> Operand:
@@ -354,7 +354,7 @@ def cotangent_result(c: Operand | None, t: ArrayType) -> Value | np.ndarray:
     """A cotangent for users: of the type of the argument that it belongs to."""
     if not dtypes.is_inexact(t.dtype):
         return np.zeros(t.shape, float0)
-    return shown(weakened(instantiate(c, t)) if t.weak else instantiate(c, t))
+    return to_user(weakened(instantiate(c, t)) if t.weak else instantiate(c, t))
 
 
 def _no_reduce_axes(who: str, reduce_axes: Sequence[Any]) -> None:

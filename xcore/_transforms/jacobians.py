@@ -12,7 +12,7 @@ import numpy as np
 from .._core import Value, boundary, dtypes, errors, tree, typeof
 from .._core.typing import P
 from .._ops import add, full_like_type, iota, reshape, slice
-from .._ops.elementwise import convert, eq, shown, weakened
+from .._ops.elementwise import convert, eq, to_user, weakened
 from .api import Flat, Split, Typed, check_inputs, cotangent_result, dense, values_of
 from .jvp import jvp_flat, linearize_flat
 from .map import vmap
@@ -58,7 +58,7 @@ def _weak_like(blocks: Iterable[Operand], leaves: Iterable[Operand], x: Operand)
     """Blocks of a Jacobian are weak if what they are derivatives of, and with respect to, are."""
     weak = typeof(x).weak
     return [
-        weakened(b) if weak and typeof(leaf).weak else shown(b)
+        weakened(b) if weak and typeof(leaf).weak else to_user(b)
         for b, leaf in zip(blocks, leaves, strict=True)
     ]
 
@@ -108,7 +108,7 @@ def jacfwd(
             outs, out_ts = jvp_flat(flat, ps, ts)
             n = flat.out.num_leaves
             jac = [dense(t, p) for p, t in zip(outs[:n], out_ts[:n], strict=True)]
-            return jac, [shown(x) for x in outs[n:]]
+            return jac, [to_user(x) for x in outs[n:]]
 
         jac, aux = vmap(columns, out_axes=(-1, None))(*_basis(ps))
         rows = [

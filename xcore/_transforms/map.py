@@ -11,7 +11,7 @@ import numpy as np
 from .._core import Value, boundary, errors, is_array_like, to_value, tree, typeof
 from .._core.typing import P, PyTree, R
 from .._ops import broadcast, move_axis
-from .._ops.elementwise import shown, weakened
+from .._ops.elementwise import to_user, weakened
 from .vmap import vmap_flat
 
 if TYPE_CHECKING:
@@ -178,9 +178,9 @@ def _place_results(
                     f"xcore.vmap: out_axes is None for result leaf {i}, but its value differs between batch elements. "
                     "Give an axis, or reduce over the batch elements (lax.psum with an axis_name)."
                 )
-            placed.append(shown(x))
+            placed.append(to_user(x))
             continue
         x = x if b else _broadcast_constant(x, size)
         axis = _check_axis(axis, typeof(x).ndim, f"result leaf {i}", "vmap")
-        placed.append(shown(move_axis(x, 0, axis)))
+        placed.append(to_user(move_axis(x, 0, axis)))
     return tree.unflatten(structure, placed)

@@ -8,7 +8,7 @@ from .._control.jit import make_jaxpr as make_program
 from .._core import Eqn, Literal, Program, Var, bind, eval_program, to_value, typeof
 from .._core.op import Op, registry
 from .._ops import broadcast_in_dim
-from .._ops.elementwise import shown
+from .._ops.elementwise import to_user
 from ..numpy import _lax as lax
 from ._jaxpr_text import text
 from ._primitive_params import MORE, RENAMED, SHOWN, unmet
@@ -265,7 +265,7 @@ def make_jaxpr(fun, static_argnums=(), axis_env=None, return_shape=False, abstra
 def eval_jaxpr(jaxpr, consts, *args, propagate_source_info=True):
     """The results of a jaxpr."""
     outs = eval_program(program_of(jaxpr), [data(x) for x in (*consts, *args)])
-    return [shown(x) if isinstance(x, Literal) else x for x in outs]
+    return [to_user(x) if isinstance(x, Literal) else x for x in outs]
 
 
 def jaxpr_as_fun(closed):

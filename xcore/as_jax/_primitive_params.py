@@ -6,7 +6,7 @@ import numpy as np
 
 from xcore import lax
 
-from .._ops.elementwise import shown
+from .._ops.elementwise import to_user
 from ._primitives import Primitive
 
 # Params of our operations under their names.
@@ -89,7 +89,7 @@ class Unmet(Primitive):
             raise NotImplementedError(
                 f"xcore.as_jax: the primitive {self.name} has no operation here; call the function of jax.lax."
             )
-        return function(*map(shown, args), **params)
+        return function(*map(to_user, args), **params)
 
     impl = bind
 

@@ -14,7 +14,7 @@ from .._control.callback import _identity  # pyright: ignore[reportPrivateUsage]
 from .._core import ArrayType, Linear, Literal, Op, bind, errors, trace_closed, typeof
 from .._core.eval import is_array_like, run_program, to_array, to_value
 from .._ops import zeros
-from .._ops.elementwise import convert, shown
+from .._ops.elementwise import convert, to_user
 from ..numpy import moveaxis
 from ._trees import data
 
@@ -148,7 +148,7 @@ class Primitive:
         return [ArrayType(tuple(t.shape), t.dtype, getattr(t, "weak_type", False)) for t in found]
 
     def _eager(self, *args, **params):
-        outs = self._as_list(self.impl(*map(shown, args), **params))
+        outs = self._as_list(self.impl(*map(to_user, args), **params))
         return [to_array(x) if is_array_like(x) or isinstance(x, Literal) else x for x in outs]
 
     def _lower(self, ctx, *values, **params):
@@ -169,7 +169,7 @@ class Primitive:
         rule = jvps.get(self)
         if rule is None:
             raise errors.missing_rule(self.op, "jvp", "It would stand in ad.primitive_jvps.")
-        primals = list(map(shown, primals))
+        primals = list(map(to_user, primals))
         given = [Zero.from_primal_value(p) if t is None else t for p, t in zip(primals, tangents)]
         outs, changes = rule(primals, given, **params)
         changes = [None if is_zero(t) else t for t in self._as_list(changes)]
@@ -184,7 +184,7 @@ class Primitive:
         types = [a.type if isinstance(a, Linear) else typeof(a) for a in args]
         outs = self._type(*types, **params)
         cts = [Zero(t) if ct is None else ct for t, ct in zip(outs, cotangents)]
-        given = [UndefinedPrimal(a.type) if isinstance(a, Linear) else shown(a) for a in args]
+        given = [UndefinedPrimal(a.type) if isinstance(a, Linear) else to_user(a) for a in args]
         found = rule(self._unlisted(cts), *given, **params)
         if found is Zero or isinstance(found, Zero) or found is None:
             return [None] * len(args)
@@ -192,7 +192,7 @@ class Primitive:
 
     def _batch(self, size, args, batched, **params):
         dims = [0 if b else None for b in batched]
-        args = list(map(shown, args))
+        args = list(map(to_user, args))
         if self in fancy_batchers:
             outs, dims = fancy_batchers[self](AxisData(None, size), args, dims, **params)
         elif self in axis_batchers:

@@ -15,16 +15,16 @@ from ._elementwise import floor_remainder
 from ._floats import isinf, isnan
 from ._join import concatenate
 from ._promote import (
-    alike,
     as_array,
     as_inexact,
     as_value,
     astype,
     axes_of,
     broadcast_to,
-    hosted,
     inexact_dtype,
+    lists_to_numpy,
     one_axis,
+    promote_dtypes,
     result_dtype,
 )
 from ._rounding import clip
@@ -68,7 +68,9 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
         ends = [
             None
             if x is None
-            else _constant_along(alike(who, a, _list_to_array(x))[1], typeof(a).shape, axis)
+            else _constant_along(
+                promote_dtypes(who, a, _list_to_array(x))[1], typeof(a).shape, axis
+            )
             for x in (prepend, append)
         ]
         a = concatenate([x for x in (ends[0], a, ends[1]) if x is not None], axis)
@@ -197,7 +199,7 @@ def _slope(pair, axis, edge_order):
     """The derivative along an axis; the second array is the spacing or the coordinates."""
     who = "numpy.gradient"
     f = as_inexact(who, pair[0])
-    spacing = as_array(who, hosted(pair[1]))
+    spacing = as_array(who, lists_to_numpy(pair[1]))
     f = moveaxis(f, axis, -1)
     n = typeof(f).shape[-1]
     even = typeof(spacing).ndim == 0

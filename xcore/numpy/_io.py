@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .._core import dtypes, errors, from_numpy, fused, one_of, typeof
-from .._core.array import Array, on_memory_of
+from .._core.array import Array, view_of_foreign
 from ._creation import asarray
 from ._elementwise import truth
 from ._grid import indices
@@ -35,7 +35,7 @@ def from_dlpack(x, /, *, device=None, copy=None):
         return on_device(x.copy() if copy else x, device)
     if not hasattr(x, "__dlpack__"):
         raise TypeError(f"xcore.numpy.from_dlpack: {errors.describe(x)} has no __dlpack__ method.")
-    out = None if copy else on_memory_of(x)
+    out = None if copy else view_of_foreign(x)
     if out is None and copy is False:
         raise BufferError(
             "xcore.numpy.from_dlpack: the memory cannot be shared (its alignment, layout or dtype does not "

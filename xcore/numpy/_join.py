@@ -13,10 +13,10 @@ from .._core import Value, dtypes, errors, fused, typeof
 from . import _promote
 from ._compound import moves
 from ._promote import (
-    alike,
     as_array,
     astype,
     one_axis,
+    promote_dtypes,
     result_dtype,
 )
 from ._shape import (
@@ -176,7 +176,7 @@ def append(arr, values, axis=None):
     >>> xnp.append(xnp.arange(2), 5)
     Array([0, 1, 5], dtype=int32)
     """
-    arr, values = alike("numpy.append", arr, values)
+    arr, values = promote_dtypes("numpy.append", arr, values)
     return concatenate(
         [arr, values] if axis is not None else [ravel(arr), ravel(values)], axis or 0
     )

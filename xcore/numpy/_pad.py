@@ -13,7 +13,7 @@ from . import _moments, _reduce
 from ._apply import apply_along_axis
 from ._creation import asarray
 from ._join import concatenate
-from ._promote import as_array, astype, broadcast_to, hosted
+from ._promote import as_array, astype, broadcast_to, lists_to_numpy
 from ._quantile import median
 from ._repeat import flip, tile
 from ._rounding import floor, round
@@ -110,7 +110,7 @@ def _values(who: str, kwargs, allowed, ndim: int) -> list:
     if name is None:
         return []
     given = kwargs.get(name, 0)
-    given = hosted(given)
+    given = lists_to_numpy(given)
     given = asarray(given) if isinstance(given, (list, tuple)) else as_array(who, given)
     if typeof(given).shape == (1,):
         given = given[0]  # pyright: ignore[reportIndexIssue]

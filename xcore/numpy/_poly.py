@@ -18,7 +18,15 @@ from ._functions import conj, sqrt
 from ._grid import vander
 from ._join import concatenate
 from ._matrices import eigvals
-from ._promote import alike, as_array, as_inexact, astype, broadcast_to, hosted, result_dtype
+from ._promote import (
+    as_array,
+    as_inexact,
+    astype,
+    broadcast_to,
+    lists_to_numpy,
+    promote_dtypes,
+    result_dtype,
+)
 from ._reduce import sum as sum_of
 from ._shape import reshape
 
@@ -27,7 +35,7 @@ from ._shape import reshape
 
 def _coefficients(who: str, *ps) -> list:
     """Coefficients as vectors, lists too, in a common dtype; numbers are constants."""
-    out = alike(who, *[asarray(p) if isinstance(p, (list, tuple)) else p for p in ps])
+    out = promote_dtypes(who, *[asarray(p) if isinstance(p, (list, tuple)) else p for p in ps])
     for p in out:
         if typeof(p).ndim > 1:
             raise errors.bad_argument(who, "coefficients", p, "1-d")
@@ -147,7 +155,7 @@ def polyval(p, x, *, unroll=16):
     Array(76, dtype=int32)
     """
     who = "numpy.polyval"
-    p, x = alike(who, p, x)
+    p, x = promote_dtypes(who, p, x)
     dtype = typeof(p).dtype
     shape = np.broadcast_shapes(typeof(p).shape[1:], typeof(x).shape)
     x = broadcast_to(x, shape)
@@ -208,7 +216,7 @@ def polyint(p, m=1, k=None):
     if m < 0:
         raise errors.bad_argument(who, "m", m, "not negative")
     k = np.zeros(m) if k is None else k
-    k = reshape(as_array(who, asarray(hosted(k))), (-1,))
+    k = reshape(as_array(who, asarray(lists_to_numpy(k))), (-1,))
     k = broadcast_to(k, (m,)) if typeof(k).size == 1 else k
     if typeof(k).size != m:
         raise errors.bad_argument(who, "k", k, f"one constant, or {m}")

@@ -44,7 +44,7 @@ def cast_down(x: Any, dtype: Any) -> Any:
     return x.real if type(x) is complex and not dtypes.is_complex(dtype) else x
 
 
-def hosted(x: Any) -> Any:
+def lists_to_numpy(x: Any) -> Any:
     """Python numbers, also in lists, as a NumPy array, wide enough for what they will meet."""
     return np.asarray(x) if _is_plain(x) else x
 
@@ -53,7 +53,7 @@ def _is_plain(x) -> bool:
     return type(x) in SCALARS or (isinstance(x, (list, tuple)) and all(map(_is_plain, x)))
 
 
-def alike(who: str, *xs: Any) -> list:
+def promote_dtypes(who: str, *xs: Any) -> list:
     """Arrays of one dtype and their own shapes. Python numbers keep all digits the dtype has."""
     values = [as_value(who, x) for x in xs]
     dtype, _ = result_dtype(who, *values)

@@ -19,7 +19,7 @@ from ._elementary import arctan, exp, log, tan_pi
 from ._from_bits import open_uniform
 from ._gamma import sample_log_gamma
 from ._rejection import first_accepted, proposal
-from ._source import draw, fit, floating, nonnegative, ordered, positive, real, settled, within
+from ._source import draw, fit, floating, nonnegative, ordered, positive, real, via_float64, within
 
 
 def _eps(dtype) -> float:
@@ -520,7 +520,7 @@ def _wrapping(kappa):
 
 
 def _sample_von_mises(source, mu, kappa, *, shape, dtype):
-    parameters = [kappa, *settled(_wrapping, kappa)]
+    parameters = [kappa, *via_float64(_wrapping, kappa)]
     tangent = first_accepted(_wrapped_cauchy, source, parameters, shape, dtype)
     return _wrapped(2 * arctan(tangent) + mu)
 

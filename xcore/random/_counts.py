@@ -21,7 +21,7 @@ from ._rejection import first_accepted, proposal
 from ._source import (
     as_counts,
     chance,
-    complete,
+    check_sum_is_one,
     concrete,
     draw,
     finite,
@@ -31,8 +31,8 @@ from ._source import (
     nonnegative,
     positive,
     probability,
-    settled,
     trials,
+    via_float64,
     within,
 )  # fmt: skip
 
@@ -130,7 +130,7 @@ def _ptrs(first, second, mean, whole, fraction, slope, width, scale):
 def _poisson_by_rejection(source, mean, shape, dtype):
     mean = xnp.where(mean < _FEW, _FEW, mean)
     whole, fraction = _whole(mean)
-    parts = [mean, astype(whole, dtype), astype(fraction, dtype), *settled(_ptrs_setup, mean)]
+    parts = [mean, astype(whole, dtype), astype(fraction, dtype), *via_float64(_ptrs_setup, mean)]
     j = first_accepted(_ptrs, source, parts, shape, dtype)
     return whole + astype(j, dtypes.float64)
 
@@ -373,7 +373,7 @@ def multinomial(key, n, p, *, shape=None, dtype=None, unroll=1):
     n, p = trials("n", n).checked("multinomial"), nonnegative("p", p).checked("multinomial")
     if not typeof(p.value).shape:
         raise errors.bad_argument("random.multinomial", "p", p.value, "at least one-dimensional")
-    complete("multinomial", p)
+    check_sum_is_one("multinomial", p)
     result = _count_dtype("multinomial", dtype, n.value, p.value)
     inner = _rejection_dtype(n.value)
     n = n._replace(value=xnp.expand_dims(n.value, -1))

@@ -18,7 +18,7 @@ from .._core import dtypes, trace_closed, typeof
 from .._ops.families import FLOATS, elementwise
 
 
-def _steady(name: str, in_float32, otherwise, slope):
+def _reproducible(name: str, in_float32, otherwise, slope):
     """An operation computed by ``in_float32`` for float32 and by ``otherwise`` for other dtypes."""
 
     def lower(ctx, x):
@@ -78,8 +78,8 @@ def _power_of_2(n):
     return ops.bitcast_convert(xnp.left_shift(n + 127, 23), dtype=dtypes.float32)
 
 
-log = _steady("log", _log, xnp.log, lambda g, y, x: ops.div(g, x))
-exp = _steady("exp", _exp, xnp.exp, lambda g, y, x: ops.mul(g, y))
+log = _reproducible("log", _log, xnp.log, lambda g, y, x: ops.div(g, x))
+exp = _reproducible("exp", _exp, xnp.exp, lambda g, y, x: ops.mul(g, y))
 
 
 def arctan(x):

@@ -25,7 +25,7 @@ from . import (
     _vectors,
 )
 from ._keys import KeyArray, as_keys, fold_in, is_key, key, split
-from ._source import complete, nonnegative, positive
+from ._source import check_sum_is_one, nonnegative, positive
 
 
 def _like_numpy(cls):
@@ -135,7 +135,7 @@ class Generator:
         The order is random too, also where ``shuffle=False`` says that it need not be.
         """
         if p is not None:
-            complete("Generator.choice", nonnegative("p", p).checked("Generator.choice"))
+            check_sum_is_one("Generator.choice", nonnegative("p", p).checked("Generator.choice"))
         return _permute.choice(self.key(), a, _shape_of(size), replace, p, axis)
 
     # Location and scale

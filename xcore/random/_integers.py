@@ -19,7 +19,7 @@ from ._source import (
     Source,
     as_counts,
     chance,
-    compared,
+    comparison_dtype,
     concrete,
     draw,
     fit,
@@ -102,7 +102,7 @@ def _below(source, n, shape, bits: int):
     def again(state):
         t, offset = state
         nothing = ops.shift_right_logical(t, like(t, 31))
-        words = source.moved(nothing).pair(numbers((math.prod(shape),)), t, bits)
+        words = source.with_opaque_zero(nothing).pair(numbers((math.prod(shape),)), t, bits)
         words = [ops.reshape(w, shape=shape) for w in words]
         fresh = offset_of(*words, *_spread(facts, shape, nothing))
         return ops.add(t, np.uint32(1)), ops.select(waiting(offset), fresh, offset)
@@ -250,7 +250,7 @@ def bernoulli(key, p=0.5, shape=None, mode="low"):
     one_of("random.bernoulli", "mode", mode, ("low", "high"), "'low' or 'high'")
     # no truth value is NaN, and a quotient of densities may be given for the probability that it exceeds
     p = probability("p", p).checked("bernoulli")._replace(violated=None)
-    work = compared(p.value)
+    work = comparison_dtype(p.value)
     return draw(
         "bernoulli",
         _sample_bernoulli,
@@ -357,7 +357,7 @@ def categorical(key, logits, axis=-1, shape=None, replace=True, mode=None):
         raise errors.bad_argument(
             who, "logits", logits, "numbers or -inf, with one number among those of each draw"
         )
-    logits = astype(logits, compared(logits))
+    logits = astype(logits, comparison_dtype(logits))
     logits = xnp.broadcast_to(logits, (*batch[:axis], t.shape[axis], *batch[axis:]))
     found = consumed("categorical", key)
     function = _categories if replace else _distinct_categories
@@ -391,6 +391,6 @@ def geometric(key, p, shape=None, dtype=None):
     """
     dtype, p = integral("geometric", dtype), chance("p", p).checked("geometric")
     return draw(
-        "geometric", _sample_geometric, key, shape, compared(p.value), p, result=dtype,
+        "geometric", _sample_geometric, key, shape, comparison_dtype(p.value), p, result=dtype,
         regime=lambda p: dtype,
     )  # fmt: skip

@@ -15,7 +15,7 @@ from ._continuous import gumbel_regime, sample_gumbel
 from ._elementary import log
 from ._integers import draw_below, draw_distinct
 from ._keys import consumed
-from ._source import Source, compared, concrete, weight
+from ._source import Source, comparison_dtype, concrete, weight
 from ._staged import staged
 from ._streams import like, shifted
 
@@ -227,7 +227,7 @@ def _weights(p, n: int, needed: int):
             f"xcore.{who}: p must have at least {needed} positive weights for these draws, "
             f"given {np.count_nonzero(host)}."
         )
-    return astype(p, compared(p))
+    return astype(p, comparison_dtype(p))
 
 
 def _check_choice(n: int, count: int, replace: bool) -> None:

@@ -66,7 +66,7 @@ def first_accepted(
     flat = [ops.reshape(fit(p, shape), shape=(size,)) if typeof(p).shape else p for p in parameters]
 
     def attempt(number, t, parameters, nothing=None):
-        mine = source if nothing is None else source.moved(nothing)
+        mine = source if nothing is None else source.with_opaque_zero(nothing)
         return propose(*pair(mine, number, t, bits), *parameters)
 
     solve = _attempt_all if size < _LARGE else _attempt_remaining

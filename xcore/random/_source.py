@@ -49,7 +49,7 @@ class Source:
         number = tuple(spread(half, (WORDS, 2)) for half in halves(number))
         return Source(self.stream, kept_children(self.stream, self.words, number))
 
-    def moved(self, nothing) -> Source:
+    def with_opaque_zero(self, nothing) -> Source:
         """This source, with a 0 in its words of which XLA does not know that it is one.
 
         What a loop does not change XLA computes before it, and keeps: the first sums of a hash for
@@ -103,7 +103,7 @@ def fit(x, shape: tuple):
     return ops.broadcast_in_dim(x, shape=shape, dims=tuple(range(len(shape) - t.ndim, len(shape))))
 
 
-def settled(f, *parameters):
+def via_float64(f, *parameters):
     """f(*parameters), computed in float64 and rounded to the parameters' dtype.
 
     What is computed from parameters alone XLA does when it compiles, where it knows them, and in the
@@ -246,14 +246,14 @@ def floating(who: str, dtype, *values, complex_too: bool = False):
     return found
 
 
-def compared(x):
+def comparison_dtype(x):
     """The dtype of random numbers that a parameter is compared with: its own, of at least 32 bits.
 
     It is jax's, so results carry over under ``enable_x64`` too.
     """
     t = typeof(x)
     own = dtypes.is_floating(t.dtype) and not t.weak
-    return working(t.dtype) if own else dtypes.default_dtype("float")
+    return working_dtype(t.dtype) if own else dtypes.default_dtype("float")
 
 
 def integral(who: str, dtype):
@@ -264,12 +264,12 @@ def integral(who: str, dtype):
     return found
 
 
-def working(dtype):
+def working_dtype(dtype):
     """The dtype that a sampler computes in: at least 32 bits."""
     return dtype if dtype.itemsize >= 4 and dtypes.is_floating(dtype) else dtypes.float32
 
 
-def complete(who: str, p: Parameter) -> None:
+def check_sum_is_one(who: str, p: Parameter) -> None:
     """Probabilities along the last axis that are known now add up to 1, but for rounding."""
     host = concrete(p.value)
     if host is None:
@@ -347,7 +347,7 @@ def draw(
     arrays = [p.check(who) for p in parameters]
     dtype = floating(who, dtype, *arrays)
     shape = shape_for(who, shape, arrays)
-    work = dtype if narrow else working(dtype)
+    work = dtype if narrow else working_dtype(dtype)
     found = consumed(who, key)
     known = regime(*arrays) if regime else None
     rounded = [_rounded(p, x, work) for p, x in zip(parameters, arrays, strict=True)]
