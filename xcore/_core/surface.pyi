@@ -1,6 +1,6 @@
 """What type checkers see of arrays: operators and methods that ``xcore.numpy`` installs on ``Value``.
 
-Nothing imports this when a program runs; ``tests/typing`` compares it with what is installed.
+``tests/typing`` compares it with what is installed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from .array import Array
     from .types import ArrayType
     from .typing import ArrayLike, Axis, DeviceLike, DTypeLike, Index, Shape
-
 
 class Surface:
     """Operators, methods and properties of arrays."""
@@ -243,12 +242,10 @@ class Surface:
         preferred_element_type: DTypeLike | None = None, out_sharding: Any = None,
     ) -> Array: ...  # fmt: skip
 
-
 class At:
     """``x.at``."""
 
     def __getitem__(self, index: Index, /) -> AtIndex: ...
-
 
 class AtIndex:
     """``x.at[index]``: get, or a changed copy."""
@@ -299,7 +296,6 @@ class AtIndex:
         unique_indices: bool = False, mode: str | None = None, wrap_negative_indices: bool = True,
     ) -> Array: ...  # fmt: skip
 
-
 class UnaryFunction(Protocol):
     """An elementwise function of one array, with the method of NumPy's ufuncs."""
 
@@ -312,7 +308,6 @@ class UnaryFunction(Protocol):
         self, x: ArrayLike, *, out: None = None, where: ArrayLike | None = None
     ) -> Array: ...
     def at(self, a: ArrayLike, indices: Any, /, *, inplace: bool = True) -> Array: ...
-
 
 class BinaryFunction(Protocol):
     """An elementwise function of two arrays, with the methods of NumPy's ufuncs."""
