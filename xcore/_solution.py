@@ -57,7 +57,7 @@ _ABOUT_MATRIX = (Status.singular, Status.not_definite, Status.ill_conditioned)
 
 
 def first_that_holds(*rules: tuple[ArrayLike, Status], default: Status = Status.max_steps) -> Array:
-    """The number of the first status whose condition holds, of (condition, status); else the default.
+    """The value of the first status whose condition holds, of (condition, status); else the default.
 
     >>> int(first_that_holds((False, Status.singular), (True, Status.success)))
     0

@@ -71,7 +71,7 @@ def _segments(name: str, how: str, neutral, doc: str):
 
     Args:
       data: array.
-      segment_ids: for each row of data (each element of its leading axes) the number of its segment;
+      segment_ids: for each row of data (each element of its leading axes) the index of its segment;
         rows with a number that is negative or too large are left out.
       num_segments: how many segments; needed under ``jit``, else one more than the largest number.
       indices_are_sorted, unique_indices: promises about ``segment_ids``.

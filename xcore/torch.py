@@ -79,7 +79,7 @@ def as_torch_function(fun: Callable[..., Any]) -> Callable[..., Any]:
     """A function of xcore as one of PyTorch: for ``backward`` (of all orders), ``torch.func`` and ``torch.vmap``.
 
     The function and each of its derivatives are compiled once for each shape; a backward pass computes the values
-    anew. PyTorch's older way to lanes (``is_grads_batched=True``) takes no functions of Python's:
+    anew. PyTorch's older way to batched gradients (``is_grads_batched=True``) takes no functions of Python's:
     ``torch.func.vmap`` does.
 
     Args:

@@ -166,7 +166,7 @@ def renumber(op: ir.OpView, places: Sequence[int]) -> None:
 
 
 def _renumber_own(op: ir.OpView, places: Sequence[int]) -> None:
-    """The own number of a device by the other numbers."""
+    """The id here of a device by its id in the other module."""
     with ir.InsertionPoint(op), ir.Location.unknown():
         here = ir.Operation.create("stablehlo.partition_id", [op.results[0].type]).results[0]
         numbers = np.argsort(places).astype(np.uint32)

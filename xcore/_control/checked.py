@@ -1,6 +1,6 @@
 """Programs with their checks made into values: what ``checkify`` is made of.
 
-The state that goes through a checked program is the error so far: the number of the site that failed
+The state that goes through a checked program is the error so far: the id of the site that failed
 first, or 0, and slots for the arrays that messages show. All sites of a program share the slots; a
 site's values go into the first slots of their types.
 """

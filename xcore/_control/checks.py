@@ -65,7 +65,7 @@ _sites: dict[int, Site] = {}
 
 
 def _number(site: Site) -> int:
-    """The number of a site with this content. It is positive and fits in int32."""
+    """The id of a site with this content. It is positive and fits in int32."""
     key = site.key()
     number = int.from_bytes(blake2b(key.encode(), digest_size=4).digest()) >> 1 or 1
     while number in _sites and _sites[number].key() != key:
@@ -185,7 +185,7 @@ def _from_children(_, children) -> Error:
 nodes.register_pytree_node(Error, lambda e: ((e._code, *e._payload), None), _from_children)
 
 # The operation
-# Arguments: the number of the site that failed (0: none), and values for its message. Both may have
+# Arguments: the id of the site that failed (0: none), and values for its message. Both may have
 # leading axes: batch elements.
 
 

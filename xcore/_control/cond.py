@@ -41,7 +41,7 @@ _SPREAD = "several devices"  # in the place of a platform: the branch of program
 
 
 def _branch_for(platform: str, platforms, partitions: int = 1) -> int:
-    """The number of the branch for a platform."""
+    """The index of the branch for a platform."""
     if partitions > 1 and _SPREAD in platforms:
         return platforms.index(_SPREAD)
     if platform in platforms:
@@ -189,13 +189,13 @@ def _batch(size, args, batched, *, branches, axis_name=None, **by):
 
 
 def _passed_on(branches) -> list[int | None]:
-    """For each result the number of the argument that all branches return for it, or None."""
+    """For each result the index of the argument that all branches return for it, or None."""
     rows = [[_source(p, a) for a in p.outputs] for p in branches]
     return [i if all(i == k for k in others) else None for i, *others in zip(*rows)]
 
 
 def _source(p: Program, a) -> int | None:
-    """The number of the input that a result is, seen through marks of weak types."""
+    """The index of the input that a result is, seen through marks of weak types."""
     made = p.memo("marks", lambda: {e.outputs[0]: e.inputs[0] for e in p.eqns if _marks(e)})
     start = a
     while type(a) is Var and a in made:

@@ -196,7 +196,7 @@ def _refused(name: str, what: str, known: str) -> errors.ExportError:
 
 
 def _avals(t: Table, name: str, which: str) -> tuple[ArrayType, ...]:
-    """Types of arguments or results: listed, or by their numbers among the different ones."""
+    """Types of arguments or results: listed, or by their indices among the distinct ones."""
     listed = t.each(_EXPORTED[f"{which}_avals"], lambda a: _type(a, name))
     numbers = t.numbers(_EXPORTED[f"{which}_avals_idxs"], "I")
     if not numbers:

@@ -1,4 +1,4 @@
-"""How one program is spread over several devices: its mesh, and the places of arguments and results.
+"""How one program is spread over several devices: its mesh, and the shardings of arguments and results.
 
 A module has one mesh. When shardings over several meshes meet, its axes are split into their prime
 factors: then an axis of any of the meshes is a few of them side by side. Only a mesh whose devices

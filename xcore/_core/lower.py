@@ -163,7 +163,7 @@ class Lowering(Builder):
         return self.manual.mesh.groups(names)
 
     def place_on(self, name: Name) -> Value:
-        """The place of the partition along an axis of shard_map, an int32 scalar."""
+        """The index of the partition along an axis of shard_map, an int32 scalar."""
         assert self.manual is not None, "inside of shard_map"
         return self.manual.places[name]
 

@@ -41,7 +41,7 @@ class Axes(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A sharding: the number of the mesh, and the spec."""
+    """A sharding: the index of the mesh, and the spec."""
 
     mesh: int
     spec: PartitionSpec

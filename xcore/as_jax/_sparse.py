@@ -385,7 +385,7 @@ def todense(arr):
 
 
 def bcoo_extract(sparr: BCOO, arr, *, assume_unique=None) -> BCOO:
-    """The elements of a dense array at the places of a sparse one."""
+    """The elements of a dense array at the positions of a sparse one."""
     return sparr._with_data(_gather(sparr, xnp.asarray(arr)))
 
 

@@ -59,7 +59,7 @@ def create_hybrid_device_mesh(
       dcn_mesh_shape: sizes of the same axes over processes.
       devices: all by default.
       process_is_granule: accepted; here a block is always a process.
-      should_sort_granules_by_key: order the processes by their numbers, else as they come.
+      should_sort_granules_by_key: order the processes by their indices, else as they come.
       allow_split_physical_axes: of no effect without a physical mesh.
 
     >>> import xcore as xc

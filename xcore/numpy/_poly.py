@@ -137,7 +137,7 @@ def _divided(pair):
         return concatenate([(u - factor * divisor)[1:], zero]), factor
 
     u, quotient = scan(step, u, None, length=n - m + 1)
-    # in the places of the quotient division leaves nothing, or rounding errors
+    # where the quotient stood, division leaves zeros or rounding errors
     return quotient, concatenate([ops.zeros(ArrayType((n - m + 1,), dtype)), u[: m - 1]])
 
 

@@ -39,11 +39,11 @@ def uniform(key: Key, shape: int | Shape = ..., dtype: DTypeLike | None = None, 
 def normal(key: Key, shape: int | Shape = ..., dtype: DTypeLike | None = None) -> Array:
     """Standard normal random numbers: mean 0, variance 1."""
 def bits_at(key: Key, index: ArrayLike, dtype: DTypeLike | None = None) -> Array:
-    """Elements of a key's stream by their numbers: what ``bits(key, (n,))[index]`` is for any n."""
+    """Elements of a key's stream by their positions: what ``bits(key, (n,))[index]`` is for any n."""
 def uniform_at(key: Key, index: ArrayLike, dtype: DTypeLike | None = None) -> Array:
-    """Elements of ``uniform(key, (n,))`` by their numbers, n as large as one likes."""
+    """Elements of ``uniform(key, (n,))`` by their positions, n as large as one likes."""
 def normal_at(key: Key, index: ArrayLike, dtype: DTypeLike | None = None) -> Array:
-    """Elements of ``normal(key, (n,))`` by their numbers, n as large as one likes."""
+    """Elements of ``normal(key, (n,))`` by their positions, n as large as one likes."""
 def randint(key: Key, shape: int | Shape = ..., minval: ArrayLike = 0, maxval: ArrayLike | None = None, dtype: DTypeLike | None = None) -> Array:
     """Random integers in [minval, maxval), all equally likely: no range has a bias."""
 def bernoulli(key: Key, p: ArrayLike = 0.5, shape: int | Shape | None = None, mode: str = 'low') -> Array:

@@ -164,7 +164,7 @@ class Marks:
 
 
 def _bit_of_rank(word, rank):
-    """The place of the rank-th set bit of a word."""
+    """The position of the rank-th set bit of a word."""
     place = like(word, 0)
     rank = ops.convert(rank, dtype=dtypes.uint32)
     for step in (16, 8, 4, 2, 1):

@@ -165,7 +165,7 @@ def _as_bits(words, dtype):
 
 @boundary
 def bits_at(key, index, dtype=None):
-    """Elements of a key's stream by their numbers: what ``bits(key, (n,))[index]`` is for any n.
+    """Elements of a key's stream by their positions: what ``bits(key, (n,))[index]`` is for any n.
 
     Args:
       key: a random key.
@@ -183,7 +183,7 @@ def bits_at(key, index, dtype=None):
 
 @boundary
 def uniform_at(key, index, dtype=None):
-    """Elements of ``uniform(key, (n,))`` by their numbers, n as large as one likes.
+    """Elements of ``uniform(key, (n,))`` by their positions, n as large as one likes.
 
     Args:
       key: a random key.
@@ -201,7 +201,7 @@ def uniform_at(key, index, dtype=None):
 
 @boundary
 def normal_at(key, index, dtype=None):
-    """Elements of ``normal(key, (n,))`` by their numbers, n as large as one likes.
+    """Elements of ``normal(key, (n,))`` by their positions, n as large as one likes.
 
     Args:
       key: a random key.
