@@ -19,7 +19,7 @@ import numpy as np
 
 from .._core import ArrayType, trace_closed, typeof
 from .._core.op import Linear, Op, registry
-from .elementwise import abs, convert, div, eq, gt, le, lt, mul, ne, or_, select, sub
+from .elementwise import abs, convert, div, eq, gt, is_zero, le, lt, mul, ne, or_, select, sub
 from .families import add, broadcast_in_dim, full_like_type, reduce_sum, zeros
 from .matrices import adjoint, batch_in_front, in_dtype_of, matmul, part
 from .reduce import reduce_max, reduce_or
@@ -160,18 +160,14 @@ def _aligned_type(values, p, *others, outside):
     return [b.strong() for b in others[outside:]]
 
 
-def _is_zero(x):
-    return eq(x, zeros(typeof(x)))
-
-
 def _coincide(values):
     """Which pairs of different values are equal up to rounding."""
-    return part(_is_zero(gaps(values)), ne)
+    return part(is_zero(gaps(values)), ne)
 
 
 def _vanish(values):
     """Which (singular) values are zero up to rounding."""
-    return _is_zero(without_rounding(values))
+    return is_zero(without_rounding(values))
 
 
 def _others(values, relation):

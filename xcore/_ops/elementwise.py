@@ -5,6 +5,7 @@ In a jvp row, ``g`` is the tangent of the argument, ``y`` the result, and the re
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,6 +45,18 @@ def const(x, value):
 
 def square(x):
     return mul(x, x)
+
+
+def is_zero(x):
+    return eq(x, const(x, 0))
+
+
+def is_nan(x):
+    return ne(x, x)
+
+
+def is_infinite(x):
+    return eq(abs(x), const(x, math.inf))
 
 
 # Arithmetic

@@ -23,9 +23,11 @@ from .elementwise import (
     floor,
     imag,
     is_finite,
+    is_infinite,
+    is_nan,
+    is_zero,
     lt,
     mul,
-    ne,
     neg,
     not_,
     or_,
@@ -36,18 +38,6 @@ from .elementwise import (
 from .transcendental import cos, exp, log, sin
 
 
-def _is_zero(x):
-    return eq(x, const(x, 0))
-
-
-def _is_infinite(x):
-    return eq(abs(x), const(x, math.inf))
-
-
-def _is_nan(x):
-    return ne(x, x)
-
-
 def _is_open(x):
     """Infinite or NaN, so that an angle has no sine."""
     return not_(is_finite(x))
@@ -55,7 +45,7 @@ def _is_open(x):
 
 def _with_sign_of(x, y):
     """|x|, negated where y is negative or -0."""
-    below = lt(select(_is_zero(y), div(const(y, 1), y), y), const(y, 0))
+    below = lt(select(is_zero(y), div(const(y, 1), y), y), const(y, 0))
     return select(below, neg(abs(x)), abs(x))
 
 
@@ -64,8 +54,8 @@ def _unit(x):
 
 
 def _exp(x, y, u, v):
-    size, level = exp(x), _is_zero(y)
-    lost = and_(_is_infinite(x), _is_open(y))
+    size, level = exp(x), is_zero(y)
+    lost = and_(is_infinite(x), _is_open(y))
     below = lt(x, const(x, 0))
     c = select(lost, const(x, 1), cos(y))
     s = select(lost, select(below, _unit(y), const(x, math.nan)), sin(y))
@@ -77,14 +67,14 @@ def _exp(x, y, u, v):
 
 
 def _expm1(x, y, u, v):
-    far = _is_infinite(x)
+    far = is_infinite(x)
     p, q = _exp(x, y, u, v)
-    u = select(far, sub(p, const(p, 1)), select(and_(_is_zero(x), _is_zero(y)), x, u))
-    return u, select(_is_zero(y), y, select(far, q, v))
+    u = select(far, sub(p, const(p, 1)), select(and_(is_zero(x), is_zero(y)), x, u))
+    return u, select(is_zero(y), y, select(far, q, v))
 
 
 def _log(x, y, u, v):
-    return select(or_(_is_infinite(x), _is_infinite(y)), const(u, math.inf), u), v
+    return select(or_(is_infinite(x), is_infinite(y)), const(u, math.inf), u), v
 
 
 def _log1p(x, y, u, v):
@@ -93,25 +83,25 @@ def _log1p(x, y, u, v):
 
 
 def _sqrt(x, y, u, v):
-    lost, inf = and_(_is_infinite(x), _is_nan(y)), const(u, math.inf)
+    lost, inf = and_(is_infinite(x), is_nan(y)), const(u, math.inf)
     below = lt(x, const(x, 0))
     return select(and_(lost, not_(below)), inf, u), select(and_(lost, below), inf, v)
 
 
 def _sinh(x, y, u, v):
-    kept = and_(or_(_is_zero(x), _is_infinite(x)), _is_open(y))
+    kept = and_(or_(is_zero(x), is_infinite(x)), _is_open(y))
     return select(kept, x, u), v
 
 
 def _cosh(x, y, u, v):
-    lost = and_(_is_infinite(x), _is_open(y))
-    level = _is_zero(y)
+    lost = and_(is_infinite(x), _is_open(y))
+    level = is_zero(y)
     return select(lost, abs(x), u), select(level, mul(_unit(x), y), v)
 
 
 def _tanh(x, y, u, v):
-    far, level = _is_infinite(x), _is_zero(y)
-    u = select(far, _unit(x), select(_is_zero(x), x, u))
+    far, level = is_infinite(x), is_zero(y)
+    u = select(far, _unit(x), select(is_zero(x), x, u))
     # there the imaginary part is 0 with the sign of sin 2y: of the quarter turn in which y lies
     half = mul(floor(mul(y, const(y, 2 / math.pi))), const(y, 0.5))
     signed_zero = select(eq(half, floor(half)), const(y, 0), const(y, -0.0))
@@ -121,47 +111,47 @@ def _tanh(x, y, u, v):
 
 def _unknown(x, y):
     """Where one part is NaN and the other an ordinary number, both parts of the result are NaN."""
-    plain_x, plain_y = (and_(is_finite(t), not_(_is_zero(t))) for t in (x, y))
-    return or_(and_(_is_nan(x), plain_y), and_(_is_nan(y), plain_x))
+    plain_x, plain_y = (and_(is_finite(t), not_(is_zero(t))) for t in (x, y))
+    return or_(and_(is_nan(x), plain_y), and_(is_nan(y), plain_x))
 
 
 def _asinh(x, y, u, v):
     unknown, nan = _unknown(x, y), const(x, math.nan)
     u, v = select(unknown, nan, u), select(unknown, nan, v)
-    v = select(and_(_is_nan(x), _is_zero(y)), y, v)
+    v = select(and_(is_nan(x), is_zero(y)), y, v)
     return _with_sign_of(u, x), _with_sign_of(v, y)
 
 
 def _acos(x, y, u, v):
-    lost = and_(_is_zero(x), _is_nan(y))
-    v = select(_is_nan(y), v, _with_sign_of(v, neg(y)))
+    lost = and_(is_zero(x), is_nan(y))
+    v = select(is_nan(y), v, _with_sign_of(v, neg(y)))
     unknown, nan = _unknown(x, y), const(x, math.nan)
     return select(lost, const(u, math.pi / 2), u), select(unknown, nan, v)
 
 
 def _acosh(x, y, u, v):
-    lost = and_(_is_zero(x), _is_nan(y))
+    lost = and_(is_zero(x), is_nan(y))
     u = select(_unknown(x, y), const(x, math.nan), u)
     return u, _with_sign_of(select(lost, const(v, math.pi / 2), v), y)
 
 
 def _atanh(x, y, u, v):
-    far, nan, zero = or_(_is_infinite(x), _is_infinite(y)), const(x, math.nan), const(x, 0)
-    unknown = or_(_is_nan(x), _is_nan(y))
+    far, nan, zero = or_(is_infinite(x), is_infinite(y)), const(x, math.nan), const(x, 0)
+    unknown = or_(is_nan(x), is_nan(y))
     # log(2 / |y|) / 2 close to ±1 (quirk: SQUARE_VANISHES)
     small = lt(abs(y), const(y, float(dtypes.finfo(typeof(y).dtype).eps) ** 0.5))
     near = and_(eq(abs(x), const(x, 1)), small)
     u = select(near, mul(sub(const(y, math.log(2)), log(abs(y))), const(y, 0.5)), u)
-    u = select(or_(far, _is_zero(x)), zero, select(unknown, nan, u))
+    u = select(or_(far, is_zero(x)), zero, select(unknown, nan, u))
     v = select(far, const(v, math.pi / 2), select(unknown, nan, v))
-    v = select(_is_nan(y), nan, v)
+    v = select(is_nan(y), nan, v)
     return _with_sign_of(u, x), _with_sign_of(v, y)
 
 
 def _sign(x, y, u, v):
-    nowhere = and_(_is_zero(x), _is_zero(y))
+    nowhere = and_(is_zero(x), is_zero(y))
     zero, nan = const(x, 0), const(x, math.nan)
-    far_x, far_y = _is_infinite(x), _is_infinite(y)
+    far_x, far_y = is_infinite(x), is_infinite(y)
     u = select(far_x, select(far_y, nan, _unit(x)), select(or_(far_y, nowhere), zero, u))
     v = select(far_y, select(far_x, nan, _unit(y)), select(or_(far_x, nowhere), zero, v))
     return u, v
@@ -194,7 +184,7 @@ def _corrected(z, w, rule):
 
 
 def _corrected_size(z, size):
-    infinite = or_(_is_infinite(real(z)), _is_infinite(imag(z)))
+    infinite = or_(is_infinite(real(z)), is_infinite(imag(z)))
     return select(infinite, const(size, math.inf), size)
 
 

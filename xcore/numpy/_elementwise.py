@@ -154,10 +154,6 @@ def const(x, value):
     return ops.full_like_type(typeof(x).strong(), value)
 
 
-def is_infinite(x):
-    return ops.eq(ops.abs(x), const(x, math.inf))
-
-
 def _float_floor_divide(x, y):
     """(x - remainder) / y, which is an integer but for rounding, rounded to it."""
     x, y, t = ops.stop_gradient(x), ops.stop_gradient(y), typeof(x)  # a step has derivative zero
@@ -168,7 +164,7 @@ def _float_floor_divide(x, y):
     signed_zero = ops.mul(ops.div(x, y), ops.zeros(t))
     whole = ops.select(ops.eq(whole, ops.zeros(t)), signed_zero, whole)
     # of zero and infinite divisors, and of infinite dividends, the standard wants the quotient
-    infinite = ops.or_(is_infinite(x), is_infinite(y))
+    infinite = ops.or_(ops.is_infinite(x), ops.is_infinite(y))
     plain = ops.or_(ops.eq(y, ops.zeros(t)), infinite)
     return ops.select(plain, ops.div(x, y), whole)
 

@@ -11,7 +11,7 @@ from .._core import dtypes, errors, typeof
 from .._core.eval import fused, narrowed
 from ._compound import Compound
 from ._creation import asarray
-from ._elementwise import binary, const, is_infinite, pick_of_two, unary
+from ._elementwise import binary, const, pick_of_two, unary
 from ._functions import is_complex
 from ._promote import (
     as_array,
@@ -59,7 +59,7 @@ def _of_any_part(on_floats, z):
     return ops.or_(on_floats(ops.real(z)), on_floats(ops.imag(z)))
 
 
-_isnan, _isinf = _by_class(lambda x: ops.ne(x, x)), _by_class(is_infinite)
+_isnan, _isinf = _by_class(ops.is_nan), _by_class(ops.is_infinite)
 # fmt: off
 isnan = unary("isnan", _isnan, "x is not a number.", "xnp.isnan(xnp.nan) → Array(True, dtype=bool)", inexact=False)
 isinf = unary("isinf", _isinf, "x is infinite.", "xnp.isinf(-xnp.inf) → Array(True, dtype=bool)", inexact=False)
@@ -200,7 +200,7 @@ spacing = unary("spacing", _spacing, "The distance to the next float, away from 
 
 def _modf(x):
     whole = ops.trunc(x)
-    rest = ops.select(is_infinite(x), ops.zeros(typeof(x)), ops.sub(x, whole))
+    rest = ops.select(ops.is_infinite(x), ops.zeros(typeof(x)), ops.sub(x, whole))
     return _copysign_of(rest, x), whole
 
 

@@ -10,7 +10,6 @@ from ._elementwise import (
     binary,
     const,
     floor_remainder,
-    is_infinite,
     keeping_weakness,
     unary,
     with_value,
@@ -87,7 +86,7 @@ def _ordered(x, y, size_x, size_y):
 
 def _hypot(x, y):
     big, small = _ordered(x, y, ops.abs(x), ops.abs(y))
-    infinite = ops.or_(is_infinite(x), is_infinite(y))
+    infinite = ops.or_(ops.is_infinite(x), ops.is_infinite(y))
     nothing = ops.eq(big, const(x, 0))
     ratio = ops.div(small, ops.select(ops.or_(nothing, infinite), const(x, 1), big))
     length = ops.mul(ops.abs(big), ops.sqrt(ops.add(const(x, 1), ops.mul(ratio, ratio))))
@@ -101,7 +100,7 @@ hypot = binary("hypot", _hypot, "√(x1² + x2²), without overflow on the way."
 def _smaller_to_larger(x, y, of_gap):
     """max(x, y) + of_gap(min - max), the difference of equal infinities being 0."""
     big, small = _ordered(x, y, x, y)
-    same = ops.and_(ops.eq(x, y), is_infinite(x))
+    same = ops.and_(ops.eq(x, y), ops.is_infinite(x))
     zero = const(x, 0)
     gap = ops.sub(ops.select(same, zero, small), ops.select(same, zero, big))
     return ops.select(same, ops.max(x, y), ops.add(big, of_gap(gap)))

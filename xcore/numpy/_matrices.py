@@ -113,12 +113,8 @@ def _cholesky(a, upper, symmetrize):
     a, back = as_matrices("cholesky", a, square=True)
     a = symmetric(a) if symmetrize else adjoint(a) if upper else a
     factor = ops.cholesky(a)
-    failed = ops.reduce_or(_is_nan(factor[..., :1, :1]), axes=tuple(range(typeof(a).ndim)))
+    failed = ops.reduce_or(ops.is_nan(factor[..., :1, :1]), axes=tuple(range(typeof(a).ndim)))
     return back(adjoint(factor) if upper else factor), failed
-
-
-def _is_nan(x):
-    return ops.ne(x, x)
 
 
 _OWN = ("xcore.numpy.", "xcore._control.", "xcore._transforms.")  # solvers judge by themselves
