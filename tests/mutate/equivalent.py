@@ -83,7 +83,7 @@ ROWS: tuple = (
         "count == len(x_shape)",
         "m is 1 then, which keeps the form",
     ),
-    (_CPU + "dot.py", "in_better_form", "turned or other == leading → turned", FORM),
+    (_CPU + "dot.py", "in_better_form", "y_transposed or other == leading → y_transposed", FORM),
     (_CPU + "dot.py", "_as_stored", "len(shape) == 2", FORM),
     (_OPS + "elementwise.py", "_select_batch", "not batched[0] and", "what is batched has an axis"),
     (
@@ -161,8 +161,8 @@ ROWS: tuple = (
     ),
     (_OPS + "cumulative.py", "_logsumexp_jvp", "[-np.inf, 1]", "times the exponential of -inf"),
     (_OPS + "cumulative.py", "by_doubling", "→ combine(xs, shifted)", SYMMETRIC),
-    (_CPU + "dot.py", "in_better_form", "turned or other == leading → ", FORM),
-    (_CPU + "dot.py", "in_better_form", "turned and count < len(y_shape) → turned", FORM),
+    (_CPU + "dot.py", "in_better_form", "y_transposed or other == leading → ", FORM),
+    (_CPU + "dot.py", "in_better_form", "y_transposed and count < len(y_shape) → y_transposed", FORM),
     (_OPS + "dot.py", "_dot_batch", "batch[0] → batch[1]", ALL_ALIKE),
     (_OPS + "elementwise.py", "_abs_jvp", "const(y, 1) → ", "what is divided by it is zero"),
     (
