@@ -520,7 +520,7 @@ def test_fitted_and_upwind_make_no_new_extremes():
         (lambda: Advection(Grid(4), 1.0, scheme="fitted"), "needs the diffusion"),
         (lambda: Advection(Grid(4), 1.0, diffusion=1.0), "fitted"),
         (lambda: solve(np.eye(4), 1.0), "operator"),
-        (lambda: xc.jit(lambda k: solve(Diffusion(Grid((700, 700)), lambda x, y: 1 + k * x) * 2, 1.0))(1.0), "outside of jit"),
+        (lambda: xc.jit(lambda k: solve(Diffusion(Grid((1100, 1100)), lambda x, y: 1 + k * x) * 2, 1.0))(1.0), "outside of jit"),
     ],
 )  # fmt: skip
 def test_errors_say_what_to_do(make, words):
@@ -528,7 +528,7 @@ def test_errors_say_what_to_do(make, words):
         make()
 
 
-def test_cycles_of_flows_are_followed_by_factors():
+def test_axes_that_take_turns_are_solved_by_default():
     """Axes that take turns in outweighing each other: lines along one of them do not do."""
     strong = lambda first: lambda x, y: xnp.where((x < y) == first, 1e4, 1.0)
     faces = [(pde.Dirichlet(), pde.Neumann()), (pde.Neumann(), pde.Robin(1.0, 2.0))]
@@ -538,7 +538,6 @@ def test_cycles_of_flows_are_followed_by_factors():
     right = np.asarray(op.field(lambda x, y: xnp.cos(3 * x + y))).ravel()
     want = np.linalg.solve(op.as_matrix(), right)
     np.testing.assert_allclose(found.value.ravel(), want, atol=1e-3 * abs(want).max())
-    if found.method == "sparse":
-        assert "max_steps" in found.reason
-    few = pde.solve(op, -1.0, max_steps=2, report=True)
+    assert found.method == "sparse"
+    few = pde.solve(op, -1.0, method="cg", max_steps=2, report=True)
     assert few.status == pde.Status.max_steps

@@ -31,6 +31,8 @@ FACTORS_UP_TO = {
 _WEAK = 0.1  # an axis is coarsened if its couplings are at least this part of the strongest axis'
 _ALONE = 0.75  # couplings along an axis that are more than this of the diagonal ask for lines
 _CARRIED = 0.5  # of what leads anywhere that leads one way only: then sweeps follow it
+_PLANES = 0.02  # the part of nodes in planes that are tied weakly from where on these stay
+_CURVED = 0.4  # of what leads anywhere that waves take at most, between nodes
 _RARE = 1e-3  # the part of nodes where that may be so nevertheless
 
 
@@ -163,8 +165,7 @@ def _planned(c: Couplings, kind: Kind) -> Plan:
         return nothing._replace(last="pinned" if kind.singular else "all")
     fits = [m >= 6 if ring else m > 3 for m, ring in zip(shape, rings, strict=True)]
     shares = _shares(c) if kind.values else [np.ones(shape)] * n
-    means = _steps_along(c) if kind.values else np.ones(n)
-    wanted = means >= _WEAK * max([means[i] for i in range(n) if fits[i]], default=0.0)
+    wanted = _wanted(c, fits) if kind.values else fits
     strides = tuple(2 if fit and want else 1 for fit, want in zip(fits, wanted, strict=False))
     alone = [float((s > _ALONE).mean()) > _RARE for s in shares]
     smoother, lines = "lines", tuple(i for i in range(n) if shape[i] > 1)
@@ -202,14 +203,30 @@ def _shares(c: Couplings) -> list[np.ndarray]:
     return out
 
 
-def _steps_along(c: Couplings) -> np.ndarray:
+def _wanted(c: Couplings, fits: list) -> np.ndarray:
+    """Which axes are to be coarsened: those whose couplings are not weak on the average; and in three dimensions not
+    one across planes that are tied weakly somewhere, if there is another, as neither points nor lines smooth there."""
+    steps = _steps_along(c)
+    means = np.array([x.mean() for x in steps])
+    wanted = means >= _WEAK * max(
+        [m for m, fit in zip(means, fits, strict=True) if fit], default=0.0
+    )
+    if len(steps) < 3:
+        return wanted
+    least = [np.minimum(*(x for j, x in enumerate(steps) if j != i)) for i in range(3)]
+    planes = [float((x < _WEAK * y).mean()) for x, y in zip(steps, least, strict=True)]
+    loose = np.array(planes) > _PLANES
+    return wanted & ~loose if np.any(wanted & ~loose & fits) else wanted
+
+
+def _steps_along(c: Couplings) -> list[np.ndarray]:
     """For each axis how much leads one step along it, summed over the other axes, in parts of all: of a stencil of 27
     points what leads straight along an axis may be nothing."""
     total, out = np.abs(c.centre) + c.others + 1e-300, []
     for axis in range(len(c.shape)):
         ways = [sum(x for o, x in c.elements.items() if o[axis] == s) for s in (-1, 1)]
-        out.append(float((sum(map(np.abs, ways)) / total).mean()))
-    return np.array(out)
+        out.append(sum(map(np.abs, ways)) / total)
+    return out
 
 
 def _bound(c: Couplings):
@@ -228,9 +245,11 @@ def _weights(plan: Plan, c: Couplings, between: tuple) -> tuple:
     for o, x in c.elements.items():
         key = tuple(o[i] for i in between)
         total[key] = total.get(key, 0) + x[at].real
-    sums = np.maximum(sum(total.values()), 0)
     # rows that do not have the signs of flows stay tame: what has the wrong one is left out
     flows = [np.maximum(-total[s], 0) for s in sides(between)]
+    sums, most = sum(total.values()), _CURVED * sum(flows)
+    # waves go in all directions: on the average each axis has its part of k²
+    sums = np.maximum(np.where(sums < 0, len(between) / len(c.shape), 1) * sums, -most)
     centre = sum(flows) + sums
     share = np.divide(1, centre, out=np.zeros_like(centre), where=centre > 0)
     return tuple(share * x for x in flows)

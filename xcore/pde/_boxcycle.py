@@ -213,7 +213,9 @@ def cycle(plans: tuple, arrays: tuple, b):
         u = smooth(plan, held, u, b, second)
         return cond(second, lambda u: u, coarse, u), None
 
-    return scan(half, xnp.zeros_like(b), np.array([False, True]))[0]
+    middle = held["a"][len(held["a"]) // 2]
+    start = xnp.zeros(plan.shape, xnp.result_type(b, middle))  # complex where elements are
+    return scan(half, start, np.array([False, True]))[0]
 
 
 def in_dtype(arrays, dtype):

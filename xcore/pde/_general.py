@@ -304,7 +304,8 @@ def _balanced(right, null):
 def _equation(matvec, b, arrays, ready: Prepared, turned: bool) -> Equation:
     levels = arrays["levels"]
     sizes = arrays["columns" if turned else "sizes"]
-    near = lambda r: cycle(ready.plans, levels, r)  # noqa: E731
+    real = not dtypes.is_complex(typeof(b).dtype)  # waves may be damped by cycles only
+    near = lambda r: _like(cycle(ready.plans, levels, r), real)  # noqa: E731
     if turned:
         forward, example = near, xnp.zeros_like(b)
         near = lambda r: linear_transpose(forward, example)(r)[0]  # noqa: E731
@@ -313,6 +314,10 @@ def _equation(matvec, b, arrays, ready: Prepared, turned: bool) -> Equation:
     return Equation(
         matvec, near, b, sizes, rows / xnp.max(rows), 1 / xnp.where(sizes == 0, 1, sizes)
     )
+
+
+def _like(z, real: bool):
+    return xnp.real(z) if real else z
 
 
 def _forward(arrays, ready: Prepared, matvec, b):

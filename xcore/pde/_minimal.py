@@ -20,7 +20,7 @@ from ..linalg._range import inner, norm
 from ..numpy._select import safe_divide
 
 _WINDOW = 30  # directions that are kept
-_IDLE = 8  # steps in a row that change next to nothing: rounding, or the method, allows no more
+_IDLE = 30  # steps in a row that change next to nothing: rounding, or the method, allows no more
 _ROUNDINGS = 2
 
 

@@ -14,9 +14,10 @@ FACTORS_UP_TO = {
     2: 20_000,
     3: 6_000,
 }  # unknowns, by axes: for less, sparse factors are quick
-FACTORS_AT_MOST = {1: 2**20, 2: 300_000, 3: 36_000}  # as long as they are the last resort
+FACTORS_AT_MOST = {1: 2**20, 2: 1_100_000, 3: 60_000}  # as long as they are the last resort
 _COARSEST = {1: 2**20, 2: 2**14, 3: 2**12}
 _ROUGH = 0.12  # the part of the diagonal that waves take, up to which a grid can carry them
+_ROUGHEST = 0.3  # likewise where finer grids are too large for factors; it takes more steps
 
 
 class Portrait(NamedTuple):
@@ -139,7 +140,8 @@ def way(p: Portrait, shape: tuple, method: str, near: bool = True) -> Way:
 def _for_waves(p: Portrait, shape: tuple, krylov: str) -> Way:
     """Grids are coarsened as long as they carry the waves; there sparse factors, or a shift by an imaginary number."""
     n, ndim, waves = size(shape), len(shape), p.waves
-    while waves * 4 <= _ROUGH and n > _COARSEST[ndim]:
+    fits = lambda waves: waves <= (_ROUGH if n <= FACTORS_AT_MOST[ndim] else _ROUGHEST)  # noqa: E731
+    while fits(4 * waves) and n > _COARSEST[ndim]:
         n, waves = n / 2**ndim, waves * 4
     if n <= FACTORS_AT_MOST[ndim]:
         what = f"multigrid with sparse factors on the coarsest grid that carries its waves, {int(n)} nodes"

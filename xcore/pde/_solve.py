@@ -21,7 +21,7 @@ from ._diffusion import Diffusion, as_diffusion
 from ._direct import solve_direct
 from ._estimate import compare
 from ._fields import GridOperator
-from ._general import or_by_factors, simpler, solve_any, values_known
+from ._general import simpler, solve_any, values_known
 from ._geometry import coarser_masked
 from ._grid import size
 from ._judge import default_rtol, judged
@@ -34,7 +34,7 @@ from ._poisson import balanced, imbalance, require_compatible
 from ._solutions import FieldSolution
 
 _LIGHT_FROM, _LIGHT_UP_TO = 2**14, 2000  # unknowns in all, and along an axis
-_LARGE = 20_000  # unknowns, from where a diffusion is solved by its elements
+_IN_FLOWS = "elements lose too many digits, so cycles of flows were taken"
 _ADVICE = ((Status.max_steps, " with max_steps"),)
 OPERATORS = (Laplacian, Diffusion, Masked, Helmholtz)
 METHODS = ("auto", "direct", "cg", "bicgstab", "multigrid", "full multigrid")
@@ -49,9 +49,9 @@ def solve(
     """The field u with op(u) + op.boundary() = f. Derivatives cost one more solution.
 
     Args:
-      op: a ``Laplacian``, ``Diffusion``, ``Masked`` or ``Helmholtz``; or any other linear operator on fields: sums,
-        products and multiples, ``Advection``, ``Stencil``. Of those the elements are read off, and choose
-        a method.
+      op: any linear operator on fields: ``Laplacian``, ``Diffusion``, ``Masked``, ``Helmholtz``, ``Advection``,
+        ``Stencil``, sums, products and multiples. Where coefficients are not constant, its elements are read off,
+        and choose a method.
       f: a field, an array at all nodes, or a function of the coordinates.
       rtol: tolerance for the residual, relative to the right-hand side. By default the dtype's precision to
         the power of 2/3, or where it is more what changing u by four roundings changes the residual
@@ -61,10 +61,10 @@ def solve(
       method: "direct": diagonalisation, for constant coefficients; "cg": conjugate gradients with a
         multigrid cycle as preconditioner; "bicgstab": likewise, for operators that are not
         symmetric; "multigrid": cycles alone; "full multigrid": from the coarsest grid up, once, to
-        the accuracy of the discretisation. "auto" takes "direct" where it can, else "cg", and
-        "bicgstab" for the boundary treatment of Shortley and Weller and for a Helmholtz operator
-        whose q varies, where the preconditioner is the inverse for its mean. For operators whose elements are
-        read off: "sparse", sparse factors, "cg" or "gcr" (minimal residuals), with a cycle made of the elements.
+        the accuracy of the discretisation. "auto" takes "direct" where it can, else what the elements choose:
+        "sparse", sparse factors, "cg" or "gcr" (minimal residuals), with a cycle made of the elements. Where
+        coefficients are traced it takes "cg", and "bicgstab" for the boundary treatment of Shortley and Weller and
+        for a Helmholtz operator whose q varies, where the preconditioner is the inverse for its mean.
       cycle: "V", "W" or "F"; for "cg" "V" or "W", as these are symmetric.
       smoother: "chebyshev", "red-black", "lines" (for conductances that differ much between the
         axes), or "auto", which looks at the coefficients.
@@ -83,7 +83,7 @@ def solve(
     >>> op = xc.pde.Diffusion(xc.pde.Grid((8, 8)), lambda x, y: 1 + x)
     >>> answer = xc.pde.solve(op, -1.0, report=True)
     >>> answer.method, bool(answer.ok)
-    ('cg', True)
+    ('sparse', True)
     """
     who = "pde.solve"
     rtol = rtol if rtol is None else float(rtol)
@@ -102,11 +102,15 @@ def solve(
     op.checked_for(who, method, estimate)
     if _by_elements(op, method, cycle, smoother, estimate):
         _only_by_default(who, estimate, cycle, smoother)
+        f = _right_side(who, op, f) if isinstance(op, OPERATORS) else f
         answer = solve_any(who, op, f, rtol, method, int(max_steps), history, progress)
+        if _lost(op, answer):
+            found = solve(op, f, rtol=rtol, method=op.automatic()[0], max_steps=max_steps, history=history,
+                          progress=progress, report=True)  # fmt: skip
+            answer = found.replace(reason=_IN_FLOWS) if bool(found.ok) else answer  # pyright: ignore
         return answer if report else answer.check().value
     _check_names(who, method, cycle, smoother)
     op = op.prepared(who)
-    free = _is_free(op, method, cycle, smoother, estimate, max_steps)
     method, reason = _chosen(who, op, method)
     if method == "cg" and cycle == "F":
         raise errors.bad_argument(who, "cycle", cycle, '"V" or "W" for "cg"')
@@ -126,17 +130,18 @@ def solve(
         u, status, certificate, ran.steps, residual, None if rows is None else history_of(rows, ran.steps),
         who=who, method=method, reason=reason, advice=_ADVICE, goal=goal, projected=mean, imbalance=excess,
     )  # fmt: skip
-    if free:
-        more = (rtol, "sparse", int(max_steps), history, progress)
-        answer = or_by_factors(answer, op.field_shape, lambda: solve_any(who, op, f, *more))
     return answer if report else answer.check().value
 
 
-def _is_free(op, method: str, cycle: str, smoother: str, estimate, max_steps) -> bool:
-    """Whether cycles of flows that end without success may be followed by sparse factors: nothing was asked for, not
-    even few steps."""
-    plain = (method, cycle, smoother) == ("auto", "V", "auto") and not estimate and max_steps >= 100
-    return plain and isinstance(op, (Diffusion, Masked)) and not op.constant and values_known(op)
+def _lost(op, answer: FieldSolution) -> bool:
+    """Whether it is known that rounding of elements, of which flows are differences, left no solution."""
+    flows = (
+        isinstance(op, Diffusion | Masked)
+        and not getattr(op, "mixed", ())
+        and op.coordinates == "cartesian"
+    )
+    at_hand = flows and type(answer.status) is Array
+    return at_hand and int(answer.status) in (Status.stagnation, Status.ill_conditioned)
 
 
 def _only_by_default(who: str, estimate, cycle: str, smoother: str) -> None:
@@ -175,18 +180,12 @@ def _known_form(who: str, op, f, method: str) -> tuple:
 
 
 def _by_elements(op, method: str, cycle: str, smoother: str, estimate: bool) -> bool:
-    """Whether an operator is solved by what is read off: those of no other form; by default waves in a medium that
-    varies, matrices a(x), of which cycles of flows along the axes see a part, and large diffusions, whose programs are
-    compiled four times faster so."""
+    """Whether an operator is solved by what is read off: by default all of known values, as cycles of flows along the
+    axes see a part of them, and take four times as long to compile; but for boxes, which transforms solve."""
     if not isinstance(op, OPERATORS):
         return True
     plain = method == "auto" and not estimate and (cycle, smoother) == ("V", "auto")
-    if not plain or op.inside is not None or op.constant or not values_known(op):
-        return False
-    return isinstance(op, Helmholtz) or (
-        isinstance(op, Diffusion)
-        and (bool(op.mixed) or op.coordinates != "cartesian" or size(op.field_shape) >= _LARGE)
-    )
+    return plain and (op.inside is not None or not op.constant) and values_known(op)
 
 
 def _chosen(who: str, op, method: str) -> tuple[str, str]:
