@@ -21,7 +21,7 @@ def coefficient(x, y):
 sizes, plain, multigrid = [16, 32, 64], [], []
 for n in sizes:
     op = Diffusion(Grid((n, n)), coefficient)
-    answer = solve(op, -1.0, rtol=1e-8, report=True)
+    answer = solve(op, -1.0, rtol=1e-8, method="cg", report=True)
     multigrid.append(int(answer.iterations))
     matrix = xc.linalg.FunctionOperator(
         lambda op, x: -op.mv(x), op, op.shape, symmetric=True, positive=True
@@ -34,7 +34,9 @@ print(answer.method, "because", answer.reason)
 print("steps alone:", plain, "with multigrid:", multigrid)
 
 goals = 10.0 ** -np.arange(1, 11)
-reached = [int(solve(op, -1.0, rtol=float(g), report=True).iterations) for g in goals[::3]]
+reached = [
+    int(solve(op, -1.0, rtol=float(g), method="cg", report=True).iterations) for g in goals[::3]
+]
 with figure("convergence", cols=3, size=(12, 3.5)) as (first, second, third):
     image = first.imshow(
         np.asarray(answer.value).T, origin="lower", extent=(0, 1, 0, 1), interpolation="bilinear"
