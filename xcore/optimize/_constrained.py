@@ -459,7 +459,8 @@ def minimize_constrained(
     The certificate has the residuals and the multipliers (of equations, of inequalities followed by
     those of lower and upper bounds; bounds that are equal are equations, the last ones). Of up to 64
     variables the Lagrangian's Hessian along active constraints tells saddles and maxima, whose status
-    is ``saddle``.
+    is ``saddle``; where it vanishes, as that of -x y z at 0 does, higher orders are not looked at, and a
+    success says that the first conditions hold: start beside such points.
 
     >>> import xcore.optimize as xo, xcore.numpy as xnp
     >>> on_circle = xo.Constraints(eq=lambda x: x @ x - 2.0)
