@@ -162,7 +162,12 @@ ROWS: tuple = (
     (_OPS + "cumulative.py", "_logsumexp_jvp", "[-np.inf, 1]", "times the exponential of -inf"),
     (_OPS + "cumulative.py", "by_doubling", "→ combine(xs, shifted)", SYMMETRIC),
     (_CPU + "dot.py", "in_better_form", "y_transposed or other == leading → ", FORM),
-    (_CPU + "dot.py", "in_better_form", "y_transposed and count < len(y_shape) → y_transposed", FORM),
+    (
+        _CPU + "dot.py",
+        "in_better_form",
+        "y_transposed and count < len(y_shape) → y_transposed",
+        FORM,
+    ),
     (_OPS + "dot.py", "_dot_batch", "batch[0] → batch[1]", ALL_ALIKE),
     (_OPS + "elementwise.py", "_abs_jvp", "const(y, 1) → ", "what is divided by it is zero"),
     (

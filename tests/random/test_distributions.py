@@ -371,7 +371,8 @@ def test_a_large_draw_is_its_small_ones(name, parameters, impl):
     assert np.array_equal(draw(key, *parameters, (1000,)), large[:1000])
     spread = [xnp.full((n,), p) for p in parameters]
     mapped = xc.vmap(lambda k: draw(k, *spread))(random.split(key, 2)[1:])
-    assert np.array_equal(mapped[0], draw(random.split(key)[1], *parameters, (n,)))
+    alone = draw(random.split(key)[1], *parameters, (n,))
+    np.testing.assert_allclose(mapped[0], alone, rtol=1e-6)  # another program may round otherwise
 
 
 @pytest.mark.parametrize("density", [0.0, 0.003, 0.4, 1.0])
