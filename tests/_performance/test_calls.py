@@ -13,6 +13,7 @@ import xcore as xc
 import xcore.numpy as xnp
 from xcore import decomp, linalg, optimize, pde, random, sparse
 from xcore._core import host
+from xcore.experimental.ode import odeint
 
 X, M = xnp.arange(5.0), xnp.eye(4) + 1
 K = xnp.asarray([3, 1])
@@ -21,6 +22,7 @@ KEY = random.key(0)
 GRID, FIELD = pde.Grid((16, 16)), xnp.ones((15, 15))
 TENSOR = xnp.asarray(np.random.default_rng(0).normal(size=(6, 6, 6)).astype("float32"))
 BAND = sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(8, 8))
+SYMMETRIC = xnp.diag(xnp.arange(1.0, 9.0))
 RIGHT, CG = xnp.ones(8), linalg.CG()
 
 one, through = xc.jit(lambda x: x + 1), xc.jit(lambda t: t)
@@ -56,6 +58,9 @@ CALLS = {
     "solve with a report": (66, lambda: linalg.solve(M, X[:4], report=True)),
     "eigh": (45, lambda: linalg.eigh(M)),
     "cg": (900, lambda: linalg.linear_solve(M, X[:4], CG)),
+    "eigsh": (820, lambda: linalg.eigsh(SYMMETRIC, 1)),
+    "lobpcg": (420, lambda: linalg.lobpcg(SYMMETRIC, 1)),
+    "odeint": (180, lambda: odeint(lambda y, t: -y, 1.0, X)),
     "minimize": (640, lambda: optimize.minimize(valley, xnp.zeros(4))),
     "poisson": (540, lambda: pde.poisson(FIELD, GRID)),
     "cp_als": (730, lambda: decomp.cp_als(TENSOR, 2, max_steps=3)),

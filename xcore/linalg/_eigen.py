@@ -6,6 +6,7 @@ Derivatives of eigenvalues and their vectors are those of the equations that the
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,21 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import cond, fori_loop, vmap
-from .._core import Array, ArrayLike, Key, dtypes, errors, require, static, struct, tree, typeof
+from .._control.once import OF_FEW_NUMBERS, once
+from .._core import (
+    Array,
+    ArrayLike,
+    Key,
+    dtypes,
+    errors,
+    is_evaluating,
+    is_traced,
+    require,
+    static,
+    struct,
+    tree,
+    typeof,
+)  # fmt: skip
 from .._core.settings import one_of
 from .._iterate import checkpoints, history_of, iterate
 from .._solution import Solution, Status, first_that_holds
@@ -210,22 +225,50 @@ def eigsh(
     _check_symmetric(who, a)
     m = max(2 * k + 1, 20) if ncv is None else ncv
     start = _start(who, a, x0)
+    rtol = epsilon(start) ** 0.75 if rtol is None else rtol
+    shift = xnp.asarray(0.0 if sigma is None else sigma) if shifted else None
+    operator = _shifted(a, start, shift, inverse) if shifted else None
+
+    def run(a, start, operator):
+        return _by_lanczos(
+            a, start, operator, k, min(n, max(k + 2, m)), "LM" if shifted else WHICH[which], rtol, max_steps, shift,
+            history=history, progress=progress, checkpoint=checkpoints(who, checkpoint),
+        )  # fmt: skip
+
+    # what factors of sparse matrices hold on the host is new in each call
+    direct = checkpoint or (shifted and (inverse is not None or type(a) in INVERSES))
+    solve = run if direct else functools.partial(_as_one_program, run)
+    return _answer(who, report, *solve(a, start, operator))
+
+
+def _as_one_program(run: Any, *given: Any) -> Any:
+    """``run(*given)``: outside of transformations it would be a hundred small programs."""
+    if is_evaluating() and not any(map(is_traced, tree.leaves(given))):
+        run = once(run, compiler_options=OF_FEW_NUMBERS)
+    return run(*given)
+
+
+def _shifted(a, start, shift, inverse) -> LinearOperator:
+    """What has the largest eigenvalues for those of a that are nearest to a shift."""
+    held = tree.map(lambda x: ops.stop_gradient(xnp.asarray(x)), a)
+    unit = unit_of(_product_of(held, start))
+    if inverse is not None:
+        return InUnits(as_operator(inverse), 1 / unit)
+    return _inverse_of(held, shift, unit)
+
+
+def _by_lanczos(
+    a, start, operator, k: int, m: int, wanted: str, rtol, max_steps: int, shift, **how
+) -> tuple:
+    """((w, v), status, certificate, steps, history) of k pairs, in a space of m vectors."""
     held = tree.map(lambda x: ops.stop_gradient(xnp.asarray(x)), a)
     sample = _product_of(held, start)
-    unit, shift, wanted = unit_of(sample), None, WHICH[which]
-    operator = InUnits(held, unit)
-    if shifted:  # the largest moduli of the inverse are the nearest to σ
-        shift, wanted = xnp.asarray(0.0 if sigma is None else sigma), "LM"
-        given = inverse is not None
-        operator = (
-            InUnits(as_operator(inverse), 1 / unit) if given else _inverse_of(held, shift, unit)
-        )
+    unit = unit_of(sample)
+    if operator is None:
+        operator = InUnits(held, unit)
+    else:
         operator = tree.map(lambda x: ops.stop_gradient(xnp.asarray(x)), operator)
-    rtol = epsilon(start) ** 0.75 if rtol is None else rtol
-    end, steps, rows = largest_pairs(
-        operator, start, k, min(n, max(k + 2, m)), wanted, rtol, max_steps, history=history,
-        progress=progress, checkpoint=checkpoints(who, checkpoint),
-    )  # fmt: skip
+    end, steps, rows = largest_pairs(operator, start, k, m, wanted, rtol, max_steps, **how)
     w, v, image = _rayleigh(InUnits(held, unit), end["v"].T)
     order = xnp.argsort(w)
     w, v, image = w[order], v[:, order], image[:, order]
@@ -235,10 +278,11 @@ def eigsh(
         beyond = shift / unit + safe_divide(xnp.ones_like(beyond), beyond)
     left = _lengths(image - v * w.astype(typeof(v).dtype))
     status = _status_of_pairs(w, left, rtol * size, end["done"])  # pyright: ignore[reportOptionalOperand]
+    n = a.shape[0]
     others = None if k == n else unit * beyond.astype(typeof(w).dtype)
-    w, rows = w * unit, None if rows is None else rows / unit if shifted else rows * unit
+    w, rows = w * unit, None if rows is None else rows / unit if shift is not None else rows * unit
     certificate = of_pairs(w, left * unit, size * unit, n, others, products=end["products"])
-    return _answer(who, with_derivatives(a, w, v), status, certificate, report, steps, rows)
+    return with_derivatives(a, w, v), status, certificate, steps, rows
 
 
 def _status_of_pairs(w, left, limit, done):
@@ -249,7 +293,7 @@ def _status_of_pairs(w, left, limit, done):
     )  # fmt: skip
 
 
-def _answer(who: str, found, status, certificate, report: bool, steps, rows):
+def _answer(who: str, report: bool, found, status, certificate, steps, rows):
     """A ``Solution``, or what was found: with an error, or a check, where it is not what was wanted."""
     history = None if rows is None else history_of(rows, steps)
     solution = Solution(found, status, certificate, steps, history=history, who=who)
@@ -408,20 +452,34 @@ def lobpcg(
         raise errors.shape_mismatch(who, f"need x0 of shape ({n}, {k})", x0=start)
     _check_symmetric(who, a)
     rtol = float(dtypes.finfo(dtypes.to_real(dtype)).eps) ** 0.5 if rtol is None else rtol
+    start, sign = (
+        ops.stop_gradient(start).astype(dtype),
+        1.0 if which in ("smallest", "SA") else -1.0,
+    )
+
+    def run(a, start):
+        return _by_lobpcg(
+            a, start, k, rtol, max_steps, sign, preconditioner, history, progress=progress,
+            checkpoint=checkpoints(who, checkpoint),
+        )  # fmt: skip
+
+    return _answer(who, report, *(run(a, start) if checkpoint else _as_one_program(run, a, start)))
+
+
+def _by_lobpcg(
+    a, start, k: int, rtol, max_steps: int, sign, preconditioner, history, **how
+) -> tuple:
+    """((w, v), status, certificate, steps, history) of k pairs, from k columns or more."""
     held = tree.map(lambda x: ops.stop_gradient(xnp.asarray(x)), a)
-    start = ops.stop_gradient(start).astype(dtype)
     unit = unit_of(_product_of(held, start[:, 0]))
     held = InUnits(held, unit)
-    sign = 1.0 if which in ("smallest", "SA") else -1.0
     blocks = _Blocks(held, _by_columns(preconditioner), k, rtol, sign)
     x, _ = xnp.linalg.qr(_guarded(start, k))
     image = held.matmat(x)
     _, s = xnp.linalg.eigh(hermitian_part(xnp.conj(x).T @ image) * sign)  # the best in front
     state = blocks.residuals(x @ s, image @ s, xnp.zeros_like(x), xnp.zeros_like(unit))
     row = (lambda s: s["size"][:k] * unit) if history else None
-    state, steps, rows = iterate(
-        blocks, state, max_steps, row=row, progress=progress, checkpoint=checkpoints(who, checkpoint)
-    )  # fmt: skip
+    state, steps, rows = iterate(blocks, state, max_steps, row=row, **how)
     reached = xnp.all(blocks.done(state)[k:])
     order = xnp.argsort(state["w"][:k])
     w, v, image = _rayleigh(held, state["x"][:, order])
@@ -433,9 +491,9 @@ def lobpcg(
         (reached & watched, Status.stagnation),
     )  # fmt: skip
     w, others = w * unit, state["w"][k:] * unit
-    certificate = of_pairs(w, left * unit, state["scale"] * unit, n, others)
+    certificate = of_pairs(w, left * unit, state["scale"] * unit, a.shape[0], others)
     found = with_derivatives(a, w, v, _of_vectors(preconditioner))
-    return _answer(who, found, status, certificate, report, steps, rows)
+    return found, status, certificate, steps, rows
 
 
 def _by_columns(m):
