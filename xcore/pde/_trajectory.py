@@ -12,8 +12,22 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import eval_shape, jit, scan, stop_gradient, while_loop
+from .._control.once import OF_FEW_NUMBERS, once
 from .._control.saving import Checkpointer, read_metadata
-from .._core import Array, ArrayLike, PyTree, dtypes, errors, require, static, struct, tree, typeof
+from .._core import (
+    Array,
+    ArrayLike,
+    PyTree,
+    dtypes,
+    errors,
+    is_evaluating,
+    is_traced,
+    require,
+    static,
+    struct,
+    tree,
+    typeof,
+)  # fmt: skip
 from .._core.source import stack_level
 from .._solution import Status
 from ._adaptive import Run as AdaptiveRun
@@ -372,15 +386,22 @@ def integrate(
     leaves = tree.leaves(u) if between else tree.leaves(u)[:1]
     dtype = dtypes.to_real(xnp.result_type(*leaves))
     _check_apart(times, dtype)
-    if between:
-        found = AdaptiveRun(
-            f, u, times.astype(dtype), tableau, rtol, atol, first_step, max_step, max_steps, checkpoints,
-            as_events(events), jac,
-        ).go()  # fmt: skip
+    happens = as_events(events)
+
+    def run(u, times):
+        if between:
+            return AdaptiveRun(
+                f, u, times, tableau, rtol, atol, first_step, max_step, max_steps, checkpoints, happens, jac,
+            ).go()  # fmt: skip
+        return adaptive(f, u, times, tableau, rtol, atol, first_step, max_steps, checkpoints)
+
+    given = u, times.astype(dtype)
+    if is_evaluating() and not any(
+        map(is_traced, tree.leaves(given))
+    ):  # else dozens of small programs
+        found = once(run, compiler_options=OF_FEW_NUMBERS)(*given)
     else:
-        found = adaptive(
-            f, u, times.astype(dtype), tableau, rtol, atol, first_step, max_steps, checkpoints
-        )
+        found = run(*given)
     return found if report else _answer(found, u)
 
 
