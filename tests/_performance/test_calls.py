@@ -61,7 +61,7 @@ CALLS = {
     "eigsh": (820, lambda: linalg.eigsh(SYMMETRIC, 1)),
     "lobpcg": (420, lambda: linalg.lobpcg(SYMMETRIC, 1)),
     "odeint": (180, lambda: odeint(lambda y, t: -y, 1.0, X)),
-    "integrate": (400, lambda: pde.integrate(lambda u, t: -u, X, (0.0, 1.0))),
+    "integrate": (430, lambda: pde.integrate(lambda u, t: -u, X, (0.0, 1.0))),
     "minimize": (640, lambda: optimize.minimize(valley, xnp.zeros(4))),
     "poisson": (540, lambda: pde.poisson(FIELD, GRID)),
     "cp_als": (730, lambda: decomp.cp_als(TENSOR, 2, max_steps=3)),
