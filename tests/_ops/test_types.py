@@ -35,7 +35,7 @@ DOT = {"contract": ((1,), (0,)), "batch": ((), ())}
 CONV = {"strides": (1,), "padding": ((0, 0),), "lhs_dilation": (1,), "rhs_dilation": (1,)}
 SOLVE = {"left": True, "lower": True, "transpose": "N", "unit_diagonal": False}
 TRIG = {"kind": "DCT", "type": 2, "axes": (0,)}
-LANES = {"axis_name": "i", "lanes": 2}
+MEMBERS = {"axis_name": "i", "axis_size": 2}
 ROWS = {"dims": ops.GatherDims((1,), (0,), (0,)), "sizes": (1, 3), "mode": "clip"}
 INTO = {"dims": ops.ScatterDims((1,), (0,), (0,)), "how": "add", "mode": "drop"}
 
@@ -103,11 +103,11 @@ GIVES = [
     ("tridiagonal_solve", "f32[4] f32[4] f32[4] f32[4,2]w", {}, "f32[4,2]"),
     ("geqrf", "f32[7,5,3]w", {}, "f32[7,5,3] f32[7,3]"),
     ("householder_product", "f32[5,3]w f32[3]", {}, "f32[5,3]"),
-    ("psum_scatter", "f32[4,3]w", {**LANES, "axis": 0, "tiled": True}, "f32[2,3]w"),
-    ("psum_scatter", "f32[2,3]", {**LANES, "axis": 0, "tiled": False}, "f32[3]"),
-    ("all_gather", "f32[4,3]", {**LANES, "axis": 1, "tiled": True}, "f32[4,6]"),
-    ("all_gather", "f32[4,3]", {**LANES, "axis": 1, "tiled": False}, "f32[4,2,3]"),
-    ("all_to_all", "f32[4,3]w", {**LANES, "split": 0, "concat": 1}, "f32[2,6]w"),
+    ("psum_scatter", "f32[4,3]w", {**MEMBERS, "axis": 0, "tiled": True}, "f32[2,3]w"),
+    ("psum_scatter", "f32[2,3]", {**MEMBERS, "axis": 0, "tiled": False}, "f32[3]"),
+    ("all_gather", "f32[4,3]", {**MEMBERS, "axis": 1, "tiled": True}, "f32[4,6]"),
+    ("all_gather", "f32[4,3]", {**MEMBERS, "axis": 1, "tiled": False}, "f32[4,2,3]"),
+    ("all_to_all", "f32[4,3]w", {**MEMBERS, "split": 0, "concat": 1}, "f32[2,6]w"),
 ]  # fmt: skip
 
 Shape, DType, Argument = errors.ShapeError, errors.DTypeError, errors.ArgumentError
@@ -255,9 +255,9 @@ REFUSED = [
     *[(name, "f32[3,4]", params, Matrix, "square") for name, params in [
         ("eigh", {"vectors": True}), ("eig", {"left": True, "right": True}), ("schur", {}), ("hessenberg", {}), ("tridiagonal", {"lower": True}),
     ]],
-    ("psum_scatter", "f32[3]", {**LANES, "axis": 0, "tiled": True}, Shape, "divisible by 2"),
-    ("psum_scatter", "f32[4]", {**LANES, "axis": 0, "tiled": False}, Shape, "divisible by 2"),
-    ("all_to_all", "f32[3,2]", {**LANES, "split": 0, "concat": 1}, Shape, "divisible by 2"),
+    ("psum_scatter", "f32[3]", {**MEMBERS, "axis": 0, "tiled": True}, Shape, "divisible by 2"),
+    ("psum_scatter", "f32[4]", {**MEMBERS, "axis": 0, "tiled": False}, Shape, "divisible by 2"),
+    ("all_to_all", "f32[3,2]", {**MEMBERS, "split": 0, "concat": 1}, Shape, "divisible by 2"),
 ]  # fmt: skip
 
 
