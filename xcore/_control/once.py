@@ -15,11 +15,12 @@ import functools
 import hashlib
 import sys
 import types
+from typing import Any
 
 import numpy as np
 
 from .._backend.options import BRISK_UP_TO
-from .._core import Array
+from .._core import Array, is_evaluating, is_traced, tree
 from .._core.config import FastCache
 from .captures import names_of
 from .jit import jit
@@ -69,6 +70,18 @@ class Same:
 
     def __hash__(self):
         return id(self.thing)
+
+
+def as_one_program(run: Any, *given: Any) -> Any:
+    """``run(*given)`` of a solver: outside of transformations it would be a hundred small programs.
+
+    >>> import xcore.numpy as xnp
+    >>> float(as_one_program(lambda x, y: (x * y).sum(), xnp.ones(3), 2.0))
+    6.0
+    """
+    if is_evaluating() and not any(map(is_traced, tree.leaves(given))):
+        run = once(run, compiler_options=OF_FEW_NUMBERS)
+    return run(*given)
 
 
 def once(f, **options):

@@ -9,8 +9,8 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import closure_convert, custom_jvp, jvp, scan, stop_gradient, while_loop
-from .._control.once import OF_FEW_NUMBERS, once
-from .._core import Array, ArrayLike, PyTree, dtypes, errors, is_evaluating, require, tree, typeof
+from .._control.once import as_one_program
+from .._core import Array, ArrayLike, PyTree, dtypes, errors, require, tree, typeof
 from ..pde._adaptive import BETWEEN as _BETWEEN
 from ..pde._time import DORMAND_PRINCE, check_order, moved
 from ..pde._trajectory import _error_norm, check_tolerances
@@ -65,9 +65,7 @@ def odeint(
     def run(y0, t, *args):
         return _solve(*_forward(func, y0, t, args), limits)
 
-    if is_evaluating():  # dozens of small programs otherwise
-        return once(run, compiler_options=OF_FEW_NUMBERS)(y0, t, *args)
-    return run(y0, t, *args)
+    return as_one_program(run, y0, t, *args)
 
 
 def _forward(func, y0, t, args) -> tuple:

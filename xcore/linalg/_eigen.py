@@ -15,21 +15,8 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import cond, fori_loop, vmap
-from .._control.once import OF_FEW_NUMBERS, once
-from .._core import (
-    Array,
-    ArrayLike,
-    Key,
-    dtypes,
-    errors,
-    is_evaluating,
-    is_traced,
-    require,
-    static,
-    struct,
-    tree,
-    typeof,
-)  # fmt: skip
+from .._control.once import as_one_program
+from .._core import Array, ArrayLike, Key, dtypes, errors, require, static, struct, tree, typeof
 from .._core.settings import one_of
 from .._iterate import checkpoints, history_of, iterate
 from .._solution import Solution, Status, first_that_holds
@@ -237,15 +224,8 @@ def eigsh(
 
     # what factors of sparse matrices hold on the host is new in each call
     direct = checkpoint or (shifted and (inverse is not None or type(a) in INVERSES))
-    solve = run if direct else functools.partial(_as_one_program, run)
+    solve = run if direct else functools.partial(as_one_program, run)
     return _answer(who, report, *solve(a, start, operator))
-
-
-def _as_one_program(run: Any, *given: Any) -> Any:
-    """``run(*given)``: outside of transformations it would be a hundred small programs."""
-    if is_evaluating() and not any(map(is_traced, tree.leaves(given))):
-        run = once(run, compiler_options=OF_FEW_NUMBERS)
-    return run(*given)
 
 
 def _shifted(a, start, shift, inverse) -> LinearOperator:
@@ -452,10 +432,8 @@ def lobpcg(
         raise errors.shape_mismatch(who, f"need x0 of shape ({n}, {k})", x0=start)
     _check_symmetric(who, a)
     rtol = float(dtypes.finfo(dtypes.to_real(dtype)).eps) ** 0.5 if rtol is None else rtol
-    start, sign = (
-        ops.stop_gradient(start).astype(dtype),
-        1.0 if which in ("smallest", "SA") else -1.0,
-    )
+    start = ops.stop_gradient(start).astype(dtype)
+    sign = 1.0 if which in ("smallest", "SA") else -1.0
 
     def run(a, start):
         return _by_lobpcg(
@@ -463,7 +441,7 @@ def lobpcg(
             checkpoint=checkpoints(who, checkpoint),
         )  # fmt: skip
 
-    return _answer(who, report, *(run(a, start) if checkpoint else _as_one_program(run, a, start)))
+    return _answer(who, report, *(run(a, start) if checkpoint else as_one_program(run, a, start)))
 
 
 def _by_lobpcg(

@@ -12,22 +12,9 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import eval_shape, jit, scan, stop_gradient, while_loop
-from .._control.once import OF_FEW_NUMBERS, once
+from .._control.once import as_one_program
 from .._control.saving import Checkpointer, read_metadata
-from .._core import (
-    Array,
-    ArrayLike,
-    PyTree,
-    dtypes,
-    errors,
-    is_evaluating,
-    is_traced,
-    require,
-    static,
-    struct,
-    tree,
-    typeof,
-)  # fmt: skip
+from .._core import Array, ArrayLike, PyTree, dtypes, errors, require, static, struct, tree, typeof
 from .._core.source import stack_level
 from .._solution import Status
 from ._adaptive import Run as AdaptiveRun
@@ -395,13 +382,7 @@ def integrate(
             ).go()  # fmt: skip
         return adaptive(f, u, times, tableau, rtol, atol, first_step, max_steps, checkpoints)
 
-    given = u, times.astype(dtype)
-    if is_evaluating() and not any(
-        map(is_traced, tree.leaves(given))
-    ):  # else dozens of small programs
-        found = once(run, compiler_options=OF_FEW_NUMBERS)(*given)
-    else:
-        found = run(*given)
+    found = as_one_program(run, u, times.astype(dtype))
     return found if report else _answer(found, u)
 
 
