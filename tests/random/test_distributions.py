@@ -360,19 +360,50 @@ def test_ball_and_sphere():
 # Rejection: small and large draws
 
 
+@pytest.fixture
+def as_users_compile():
+    """Programs that are compiled in haste, as in these tests, round otherwise in a batch."""
+    with xc.config.override(disable_most_optimizations=False):
+        yield
+
+
 @pytest.mark.parametrize(
     ("name", "parameters", "impl"),
     [("gamma", (1.5,), "philox4x32"), ("poisson", (12.0,), "threefry2x32")],
 )
-def test_a_large_draw_is_its_small_ones(name, parameters, impl):
+def test_a_large_draw_is_its_small_ones(name, parameters, impl, as_users_compile):
     """Large draws gather the elements that were rejected: each must get back its own value."""
     draw, key, n = getattr(random, name), random.key(8, impl=impl), 70001
     large = np.asarray(draw(key, *parameters, (n,)))
     assert np.array_equal(draw(key, *parameters, (1000,)), large[:1000])
-    spread = [xnp.full((n,), p) for p in parameters]
-    mapped = xc.vmap(lambda k: draw(k, *spread))(random.split(key, 2)[1:])
-    alone = draw(random.split(key)[1], *parameters, (n,))
-    np.testing.assert_allclose(mapped[0], alone, rtol=1e-6)  # another program may round otherwise
+    keys = random.split(key, 2)[1:]
+    alone = draw(keys[0], *parameters, (n,))
+    assert np.array_equal(xc.vmap(lambda k: draw(k, *parameters, (n,)))(keys)[0], alone)
+    spread = [
+        xnp.full((n,), p) for p in parameters
+    ]  # what is made of them may be rounded otherwise
+    mapped = xc.vmap(lambda k: draw(k, *spread))(keys)[0]
+    np.testing.assert_allclose(mapped, alone, rtol=1e-6)
+
+
+ALONE_AND_IN_A_BATCH = {
+    "normal": (), "uniform": (), "exponential": (), "laplace": (), "gumbel": (), "cauchy": (), "logistic": (),
+    "maxwell": (), "double_sided_maxwell": (0.0, 1.0), "truncated_normal": (-1.0, 2.0), "gamma": (1.5,),
+    "loggamma": (1.5,), "chisquare": (3.0,), "beta": (2.0, 3.0), "f": (3.0, 4.0), "t": (3.0,), "poisson": (12.0,),
+    "binomial": (20.0, 0.3), "geometric": (0.2,), "pareto": (2.0,), "rayleigh": (1.0,), "wald": (2.0,),
+    "weibull_min": (1.0, 2.0), "generalized_normal": (1.5,),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("impl", ["threefry2x32", "philox4x32"])
+@pytest.mark.parametrize("name", ALONE_AND_IN_A_BATCH)
+def test_a_number_depends_on_its_key_and_its_place_alone(name, impl, as_users_compile):
+    """To the last bit, as the page on reproducibility says: in a batch of keys, and first of many."""
+    draw = lambda k, n: getattr(random, name)(k, *ALONE_AND_IN_A_BATCH[name], shape=(n,))
+    keys = random.split(random.key(7, impl=impl), 3)
+    many = np.asarray(draw(keys[1], 1000))
+    np.testing.assert_array_equal(xc.vmap(lambda k: draw(k, 1000))(keys)[1], many)
+    np.testing.assert_array_equal(draw(keys[1], 5), many[:5])
 
 
 @pytest.mark.parametrize("density", [0.0, 0.003, 0.4, 1.0])

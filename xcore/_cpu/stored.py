@@ -8,7 +8,10 @@ stencil that is read at several places is stored. quirk: STENCILS_REPEATED
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+
+from .._core.program import Eqn, Program, Var
+
+Readers = dict[Var, list[Eqn]]
 
 # Operations whose result holds elements of an argument at other places.
 SHIFTS = frozenset("slice pad concatenate rev dynamic_slice".split())
@@ -18,7 +21,7 @@ _SEVERAL = 1.5  # places at which an element is read, on average
 _MAY_REPEAT = 2  # times that making an element takes no longer than to store and to load it
 
 
-def stored(p: Any, elementwise: Collection[str]) -> set[Any]:
+def stored(p: Program, elementwise: Collection[str]) -> set[Var]:
     """The variables of a program that are worth storing.
 
     Args:
@@ -29,13 +32,13 @@ def stored(p: Any, elementwise: Collection[str]) -> set[Any]:
         return set()
     readers = _readers(p)
     places = _places(p, readers, elementwise)
-    of_stencils: set[Any] = set()  # values that are made of several elements of one array
-    found: set[Any] = set()
+    of_stencils: set[Var] = set()  # values that are made of several elements of one array
+    found: set[Var] = set()
     for e in p.eqns:
         shifts = e.op.name in SHIFTS
         if not (shifts or e.op.name in elementwise or e.op.name in _PASS):
             continue
-        v, given = e.outputs[0], [a for a in e.inputs if a in readers]
+        v, given = e.outputs[0], [a for a in e.inputs if type(a) is Var]
         if not any(a in of_stencils or (shifts and _reads(a, readers) >= _SEVERAL) for a in given):
             continue
         if _is_kept(e, readers):
@@ -48,36 +51,34 @@ def stored(p: Any, elementwise: Collection[str]) -> set[Any]:
     return found
 
 
-def _is_kept(e: Any, readers: dict[Any, list[Any]]) -> bool:
+def _is_kept(e: Eqn, readers: Readers) -> bool:
     """Padded arrays that several operations read, the compiler stores by itself."""
     return e.op.name == "pad" and len(readers.get(e.outputs[0], ())) > 1
 
 
-def _readers(p: Any) -> dict[Any, list[Any]]:
+def _readers(p: Program) -> Readers:
     """The equations that read each variable."""
-    readers: dict[Any, list[Any]] = {}
+    readers: Readers = {}
     for e in p.eqns:
-        for a in dict.fromkeys(e.inputs):
-            if hasattr(a, "type") and not hasattr(a, "value"):
-                readers.setdefault(a, []).append(e)
+        for a in dict.fromkeys(a for a in e.inputs if type(a) is Var):
+            readers.setdefault(a, []).append(e)
     return readers
 
 
-def _reads(v: Any, readers: dict[Any, list[Any]]) -> float:
+def _reads(v: Var, readers: Readers) -> float:
     """At how many places an element of a value is read by the next operations."""
     at_home = any(r.op.name not in SHIFTS for r in readers[v])
     return at_home + sum(_part(v, r) for r in readers[v] if r.op.name in SHIFTS)
 
 
-def _part(v: Any, r: Any) -> float:
+def _part(v: Var, r: Eqn) -> float:
+    """Which part of a value an operation reads."""
     return min(1.0, r.outputs[0].type.size / max(v.type.size, 1))
 
 
-def _places(
-    p: Any, readers: dict[Any, list[Any]], elementwise: Collection[str]
-) -> dict[Any, float]:
-    """The same, if all that follows were one kernel: no more than it matters."""
-    places: dict[Any, float] = {}
+def _places(p: Program, readers: Readers, elementwise: Collection[str]) -> dict[Var, float]:
+    """How often an element of each value would be made, were all that follows it one kernel; 100 stands for more."""
+    places: dict[Var, float] = {}
     for e in reversed(p.eqns):
         for v in e.outputs:
             here, shifted = 0.0, 0.0

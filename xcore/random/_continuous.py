@@ -154,8 +154,10 @@ def gumbel(key, shape=(), dtype=None, mode=None):
 
 
 def _sample_maxwell(source, *, shape, dtype):
-    x = source.normal((*shape, 3), dtype)
-    return xnp.sqrt((x * x).sum(axis=-1))
+    x, y, z = xnp.moveaxis(source.normal((*shape, 3), dtype), -1, 0)
+    return xnp.sqrt(
+        x * x + y * y + z * z
+    )  # a sum over an axis is added in the order that suits its length
 
 
 @boundary
