@@ -209,7 +209,7 @@ def test_units_do_not_matter():
     (lambda g: AcousticWave(g, 1.0, 0.0), "nowhere 0"), (lambda g: AcousticWave(g, 1.0, np.ones(4)), "density"),
     (lambda g: AcousticWave(g, 1.0, 1.0, Points(g, [[0.5, 0.5]])), "signal"), (lambda g: AcousticWave(g, 0), "nowhere 0"),
     (lambda g: AcousticWave(g).start(velocity=(1.0,), dt=0.1), "velocity"),
-    (lambda g: AcousticWave(g, lambda x, y: x), "coordinates"), (lambda g: AcousticWave(g, 1j), "real"),
+    (lambda g: AcousticWave(g, lambda x: x), "coordinates"), (lambda g: AcousticWave(g, 1j), "real"),
     (lambda g: AcousticWave(g, 1.0, 1.0, Points(g, [[0.5, 0.5]]), 3.0), "function of the time"),
     (lambda g: pde.march(AcousticWave(g), xnp.ones((9, 9)), 0.01, 2), "start"),
 ])  # fmt: skip

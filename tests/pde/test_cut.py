@@ -203,7 +203,7 @@ SQUARE = Box((8, 8), -1.0, 1.0)
 REFUSED = {
     "booleans": (lambda: pde.CutDiffusion(SQUARE, inside=lambda x, y: x**2 + y**2 < 0.5), "real numbers"),
     "nothing": (lambda: pde.CutDiffusion(SQUARE), "level set"),
-    "nowhere": (lambda: pde.CutDiffusion(SQUARE, inside=lambda x, y: -1 - x**2), "positive somewhere"),
+    "nowhere": (lambda: pde.CutDiffusion(SQUARE, inside=lambda x, y: -1 - x**2), "positive together"),
     "conditions": (lambda: pde.CutDiffusion(SQUARE, inside=[ellipse, hole], edge=[pde.Neumann()]), "each of 2"),
     "too few cells": (lambda: pde.CutDiffusion(SQUARE, inside=ellipse, edge=pde.Robin(1e3, 1.0)), "alpha × spacing"),
     "cells": (lambda: pde.CutDiffusion(Box.cells((8, 8), -1.0, 1.0), inside=ellipse), "nodes"),
@@ -235,3 +235,49 @@ def test_success_in_single_precision_beside_given_values_is_true(radius, inner):
         found = pde.solve(ring(), 0.0, report=True)
     assert found.value.dtype == "float32" and bool(found.ok)
     np.testing.assert_allclose(found.value, want, atol=2e-4)
+
+
+def _from_one_side(f, p, step=1e-6):
+    return (float(f(p)) - float(f(p - step))) / step
+
+
+@pytest.mark.parametrize("edge", [pde.Neumann(1.0), pde.Robin(1.0, 2.0, 1.0), pde.Dirichlet(1.0)])
+@pytest.mark.parametrize("place", [0.5, 5 / 9, 0.51])  # on a side of volumes, on nodes, on neither
+def test_derivatives_of_edges_that_lie_on_sides_and_nodes(edge, place):
+    """One half of the derivative was lost there: at limits minimum and maximum share it with a constant."""
+
+    def flow(p):
+        faces = [pde.Dirichlet(0.0), pde.Neumann()]
+        op = pde.CutDiffusion(Box((9, 4)), 1.0, faces, inside=lambda x, y: p - x, edge=edge)
+        return op.integrate(pde.solve(op, -1.0, rtol=1e-13))
+
+    found = float(xc.grad(flow)(xnp.asarray(place)))
+    assert np.isclose(found, _from_one_side(flow, place), rtol=1e-4)
+
+
+def test_derivatives_where_an_edge_touches_a_corner_of_a_volume():
+    corner = np.array([-1 + 2 * 10.5 / 24, -1 + 2 * 16.5 / 25])  # where four volumes meet
+    at = lambda p: pde.CutDiffusion(
+        Box((24, 25), -1.0, 1.0),
+        inside=lambda x, y: 0.6 * (corner[0] + p - x) + 0.8 * (corner[1] - y),
+    )
+    area = lambda p: at(p).integrate(1.0)
+    found = float(xc.grad(area)(xnp.asarray(0.0)))
+    assert np.isclose(found, (float(area(1e-3)) - float(area(-1e-3))) / 2e-3, rtol=1e-2)
+
+
+def test_level_sets_that_say_nothing_are_refused():
+    grid, x = Box((8, 7), -1.0, 1.0), np.asarray(Box((8, 7), -1.0, 1.0).coordinates()[0])
+    makes = (lambda s: pde.Masked(grid, s)), (lambda s: pde.CutDiffusion(grid, inside=s))
+    for make in makes:
+        for level in (lambda x, y: xnp.where(x > 0, np.nan, 1.0), np.where(x > 0, np.nan, 1.0)):
+            with pytest.raises(ValueError, match=r"NaN at some points.*nan_to_num"):
+                make(level)
+        with pytest.raises(ValueError, match="complex"):
+            make(lambda x, y: x + 1j * y)
+    for mask in (x > 0, (x > 0) * 1, (x > 0) * 1.0):
+        for make in (makes[1], lambda s: pde.interface_diffusion(grid, s, 1.0, 2.0)):
+            with pytest.raises(ValueError, match="Booleans hide"):
+                make(mask)
+    with pytest.raises(ValueError, match="between the nodes needs more cells"):
+        makes[1](lambda x, y: 0.02 - xnp.sqrt((x - 0.1) ** 2 + (y - 0.1) ** 2))

@@ -193,3 +193,23 @@ def test_units_do_not_matter():
 def test_wrong_arguments_are_named(make, told):
     with pytest.raises(ValueError, match=told):
         make(Grid((8, 8)))
+
+
+@pytest.mark.parametrize(
+    "make", [lambda g, c: Wave(g, c, layer=4), lambda g, c: pde.AcousticWave(g, c, c, layer=4)]
+)
+def test_media_as_functions_are_those_as_fields(make):
+    grid, c = Grid((8, 9)), lambda x, y: 1 + x * y
+    states = [
+        make(grid, m).start(np.ones(grid.shape), dt=0.01) for m in (c, c(*grid.coordinates()))
+    ]
+    first, second = (
+        make(grid, m).step(s, 0.0, 0.01)
+        for m, s in zip((c, c(*grid.coordinates())), states, strict=True)
+    )
+    assert all(
+        np.array_equal(a, b)
+        for a, b in zip(xc.tree.leaves(first), xc.tree.leaves(second), strict=True)
+    )
+    with pytest.raises(ValueError, match=r"speed must be a function of 2 coordinates, \(x, y\)"):
+        make(grid, lambda x: x)

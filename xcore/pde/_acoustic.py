@@ -32,7 +32,8 @@ class AcousticWave(OpenWave):
 
     Attributes:
       grid: the box of interest, with equal spacing along each axis.
-      speed, density: c and ρ, numbers or fields on all nodes, ρ positive. They have derivatives.
+      speed, density: c and ρ, numbers, functions of the coordinates or fields on all nodes, ρ positive. They have
+        derivatives.
       sources: ``Points``, or None.
       signal: function of the time to q, the volume that the sources give in a unit of time, (k,) or a number for all.
       layer, order: as in ``Wave``.

@@ -26,7 +26,7 @@ from ._along import along, padded, shifted
 from ._boundary import CONDITIONS, Neumann, Periodic, as_dtype
 from ._diffusion import Diffusion, diagonal, stiffness
 from ._fields import GridOperator
-from ._grid import evaluated, real_dtype
+from ._grid import check_level, evaluated, is_mask, real_dtype
 
 _WHO = "pde.CutDiffusion"
 _LEAST = 1e-8  # of a volume or of a side: less is nothing
@@ -251,6 +251,8 @@ def _level(grid, f, lines, ring):
             raise errors.shape_mismatch(
                 _WHO, f"need a function, or numbers at all nodes, {grid.shape}", inside=given
             )
+        if is_mask(_known(given)):
+            raise _mask("an array of booleans, or of 0 and 1")
         if not isinstance(given, Value):
             given = np.asarray(given)
         for axis, x in enumerate(lines):
@@ -258,13 +260,18 @@ def _level(grid, f, lines, ring):
     if not isinstance(given, Value):
         given = np.asarray(given)
     known = _known(given)
+    check_level(_WHO, known)
     if known.dtype == bool:
-        advice = "Booleans hide where cells are cut: r - (x**2 + y**2) ** 0.5 in place of x**2 + y**2 < r**2."
-        raise errors.bad_argument(
-            _WHO, "inside", "booleans", "real numbers, positive inside and 0 on the edge", advice
-        )
+        raise _mask("booleans")
     given = given if isinstance(given, Value) and _moves(given) else known
     return _on(given).broadcast_to(given.astype(np.float64), tuple(map(len, lines)))
+
+
+def _mask(given: str):
+    advice = "Booleans hide where cells are cut: r - (x**2 + y**2) ** 0.5 in place of x**2 + y**2 < r**2."
+    return errors.bad_argument(
+        _WHO, "inside", given, "real numbers, positive inside and 0 on the edge", advice
+    )
 
 
 def _between(values, axis: int, nodes, x, ring: bool):
@@ -325,7 +332,9 @@ def _made(op, sets, conditions) -> tuple:
     middle = (slice(1, -1),) * n
     inside = (_known(c["share"]) > _LEAST) & (lowest[middle] > 0)
     if not inside.any():
-        raise errors.bad_argument(_WHO, "inside", "level sets", "positive somewhere")
+        want = "positive together at one node at least"
+        advice = "A domain that lies between the nodes needs more cells; inside is where level sets are positive."
+        raise errors.bad_argument(_WHO, "inside", "level sets", want, advice)
     walls = _walls_of(op, levels, lowest, conditions, c["open"], inside, nodes) if fixed else None
     opened = tuple(
         _on(o).where(_held(inside, lowest, i, op.axes[i]), o, 0) for i, o in enumerate(c["open"])
@@ -412,7 +421,7 @@ def _walls_of(op, levels, lowest, conditions, opened, inside, nodes) -> list:
                 mine = met & (least[there] == j)
                 f = _on(here)
                 way = here - next_
-                share = f.clip(f.where(mine, here / f.where(mine, way, 1), 1), _NEAREST, 1.0)
+                share = _limited(f.where(mine, here / f.where(mine, way, 1), 1), _NEAREST, 1.0)
                 part = f.where(mine, share, part)
                 end = [
                     p + (2 * side - 1) * gap * share if i == axis else p
@@ -464,7 +473,6 @@ def _geometry(op, levels: dict, nodes, bounds, widths) -> dict:
     square = functools.reduce(lambda x, y: x + y, [t * t for t in taken])
     least = (_LEAST * volume / min(float(np.min(w)) for w in widths)) ** 2
     real = _known(square) > least
-    area = f.where(real, f.sqrt(f.where(real, square, 1)), 0)
     for k, level in levels.items():
         pieces.append((k, *_plane(level, widths, n)))
     which = np.argmin(np.stack([_known(d) for _, d, _ in pieces]), 0)
@@ -472,10 +480,15 @@ def _geometry(op, levels: dict, nodes, bounds, widths) -> dict:
     for j, (_, d, m) in enumerate(pieces):
         far = f.where(which == j, d, far)
         normal = [f.where(which == j, x, y) for x, y in zip(m, normal, strict=True)]
+    # of an edge that only touches a volume the length of the normal has a derivative, that of the root has none
+    touched = functools.reduce(
+        lambda x, y: x + y, [t * m for t, m in zip(taken, normal, strict=True)]
+    )
+    area = f.where(real, f.sqrt(f.where(real, square, 1)), touched - _known(touched))
     middles = np.meshgrid(*[(b[1:] + b[:-1]) / 2 for b in bounds], indexing="ij")
     sides = [volume / 2 * (a + b) for a, b in (ends(x, i) for i, x in enumerate(apertures))]
     total = functools.reduce(lambda x, y: x + y, sides, area * far) / n
-    share = f.clip(total / volume, 0.0, 1.0)
+    share = _limited(total / volume, 0.0, 1.0)
     some = functools.reduce(np.add, [sum(map(_known, ends(x, i))) for i, x in enumerate(apertures)])
     share = f.where(some > _LEAST, f.maximum(share, 1e-6), 0)
     shift = [x - y for x, y in zip(np.meshgrid(*nodes, indexing="ij"), middles, strict=True)]
@@ -491,6 +504,12 @@ def _geometry(op, levels: dict, nodes, bounds, widths) -> dict:
     names = np.array([k for k, _, _ in pieces])
     return {"share": share, "open": opened, "area": area, "far": f.where(real, at_node, 0),
             "tilt": [m * m for m in normal], "which": names[which], "points": points}  # fmt: skip
+
+
+def _limited(x, low: float, high: float):
+    """Between limits; at a limit with the derivative of x, as the edge may lie on a side of a cell or on a node."""
+    f, slack = _on(x), 1e-9
+    return f.where(x > high + slack, high, f.where(x < low - slack, low, x))
 
 
 def _plane(level, widths, n: int) -> tuple:

@@ -51,6 +51,21 @@ _ONE_TRUTH = (
 )
 
 
+def check_level(who: str, given) -> None:
+    """Raises where numbers that say what is inside are complex or NaN, which are neither positive nor negative."""
+    want = "real numbers, positive inside and 0 on the edge"
+    if np.iscomplexobj(given):
+        raise errors.bad_argument(who, "inside", "complex numbers", want)
+    if np.isnan(given).any():
+        advice = "xnp.nan_to_num(level, nan=-1.0) takes what is missing as outside."
+        raise errors.bad_argument(who, "inside", "NaN at some points", want, advice)
+
+
+def is_mask(known) -> bool:
+    """Whether values say of points only whether they are inside."""
+    return known.dtype == bool or np.array_equal(np.unique(known)[:3], [0, 1])
+
+
 def takes(f, count: int) -> bool:
     """Whether a function can be called with so many arguments; yes where it does not say."""
     try:

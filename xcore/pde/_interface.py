@@ -23,7 +23,7 @@ from ._axis import Axis
 from ._boundary import ZERO, resolve
 from ._couplings import offsets
 from ._fields import axes_of
-from ._grid import Grid, evaluated, real_dtype
+from ._grid import Grid, evaluated, is_mask, real_dtype
 from ._stencil import Stencil
 
 _WHO = "pde.interface_diffusion"
@@ -97,9 +97,10 @@ def _beyond(x: np.ndarray, axes: tuple[Axis, ...], turn: bool) -> np.ndarray:
 def _level(grid: Grid, level, axes) -> np.ndarray:
     """The level set at the unknowns and the next nodes."""
     phi = _known(grid, "level", level)
-    if phi.dtype == bool:
+    if is_mask(phi):
+        want = "real numbers, 0 at the interface"
         advice = "Booleans hide where edges are cut: x - 0.3 in place of x > 0.3."
-        raise errors.bad_argument(_WHO, "level", "booleans", "real numbers, 0 at the interface", advice)  # fmt: skip
+        raise errors.bad_argument(_WHO, "level", "booleans, or 0 and 1", want, advice)
     if not np.isfinite(phi).all() or not (np.any(phi > 0) and np.any(phi <= 0)):
         want, advice = "positive here and negative there", "In one medium take pde.Diffusion."
         raise errors.bad_argument(_WHO, "level", "of one sign, or not finite", want, advice)

@@ -28,7 +28,7 @@ from ._along import along, shifted
 from ._boundary import ZERO, real_only, resolve
 from ._diffusion import is_decay, is_positive, require
 from ._fields import GridOperator
-from ._grid import Grid, evaluated, real_dtype
+from ._grid import Grid, check_level, evaluated, real_dtype
 
 EDGES = ("shortley-weller", "symmetric", "staircase")
 _NEAREST = 1e-6  # of a cell: nodes nearer to the boundary count as this far, so numbers stay finite
@@ -311,6 +311,7 @@ def _geometry(who: str, grid: Grid, inside, edge: str, dtype):
         raise errors.bad_argument(
             who, "inside", inside, "known when the program is made", _DIFFERENTIABLE
         ) from e
+    check_level(who, given)
     if given.dtype == bool and seen.derivative:
         raise errors.ConcretizationError(
             f"xcore.{who}: inside gives booleans that hang on a value with a derivative, which they cannot "

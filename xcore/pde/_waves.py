@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._core import Array, ArrayLike, PyTree, dtypes, errors, one_of, static, struct, typeof
-from ._grid import Grid
+from ._grid import Grid, evaluated
 
 # Weights of (f(x + (k + 1/2) h) - f(x - (k + 1/2) h)) / h in f'(x), by their order. (Fornberg 1988)
 WEIGHTS = {
@@ -132,10 +132,12 @@ class OpenWave:
         object.__setattr__(self, "layer", pairs(who, self.layer, self.grid.ndim))
         for name in self.media:
             given = getattr(self, name)
-            if callable(given) or xnp.shape(given) not in ((), self.grid.shape):
-                want = f"a number, or a field on all nodes, of shape {self.grid.shape}"
-                advice = "grid.coordinates() are these for a function." if callable(given) else ""
-                raise errors.bad_argument(who, name, given, want, advice)
+            if callable(given):
+                given = evaluated(who, name, given, self.grid.coordinates())
+                object.__setattr__(self, name, given)
+            if xnp.shape(given) not in ((), self.grid.shape):
+                want = f"a number, a function of the coordinates, or a field on all nodes, of shape {self.grid.shape}"
+                raise errors.bad_argument(who, name, given, want)
             if dtypes.is_complex(typeof(xnp.asarray(given)).dtype):
                 raise errors.bad_argument(who, name, given, "real")
             if type(given) is Array or isinstance(given, (int, float, np.generic, np.ndarray)):
@@ -214,7 +216,7 @@ class Wave(OpenWave):
 
     Attributes:
       grid: the box of interest, with equal spacing along each axis.
-      speed: c, a number or a field on all nodes, of any sign but 0. It has derivatives.
+      speed: c, a number, a function of the coordinates or a field on all nodes, of any sign but 0. It has derivatives.
       sources: ``Points``, or None.
       signal: function of the time to the amplitudes of the sources, (k,) or a number for all.
       layer: how many cells beyond each edge absorb: a number, or for each axis one or a pair (lower, upper); 0 where
