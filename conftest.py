@@ -53,6 +53,7 @@ collect_ignore = [
     "tests/as_jax/checks.py",
     "tests/as_jax/names.py",
     "tests/as_jax/spread.py",
+    "tests/as_jax/gradients.py",
     "tests/ecosystem/programs",
 ]
 

@@ -519,3 +519,18 @@ def test_f_next_to_nothing():
     np.testing.assert_allclose(
         stats.f.logsf(1e-305, np.float64(0.1), np.float64(50)), want, rtol=1e-10
     )
+
+
+def test_formulas_are_not_narrowed():
+    """What is computed in float64 inside is, where users' 64-bit values become 32 bits wide."""
+    cases = [
+        (stats.t.logcdf, (3.0,)), (stats.t.logsf, (3.0,)), (stats.t.ppf, (3.0,)), (stats.maxwell.logcdf, ()),
+        (stats.maxwell.logsf, ()), (stats.betabinom.logpmf, (5, 2.0, 3.0)),
+    ]  # fmt: skip
+    x = np.linspace(0.1, 0.9, 5, dtype=np.float32)
+    for f, parameters in cases:
+        want = np.asarray(f(x, *parameters))
+        with xc.config.override(narrow=True):
+            got = f(x, *parameters)
+        assert got.dtype == np.float32
+        np.testing.assert_array_equal(got, want)

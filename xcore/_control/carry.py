@@ -8,6 +8,7 @@ from .._core.key_uses import Tracing
 from .._core.program import Literal, Program, Var, trace_program
 from .._core.source import written_at
 from .._ops.elementwise import convert, strengthened, weakened
+from .invariance import grown_carry, register, sets_of
 
 
 def leaf_values(who: str, what: str, tree_) -> tuple[list, object]:
@@ -26,16 +27,18 @@ class Body:
 
     Programs take and return strong values, so that they can be run again on what they return.
     ``types`` may be weak: the function sees weak arguments then. ``weak`` says which results it
-    would have returned weak.
+    would have returned weak. ``like`` are values that the first arguments are like, those of a loop's first step.
     """
 
     __slots__ = ("captured", "place", "program", "result", "weak")
 
-    def __init__(self, who: str, f, structure, types, name: str, loop: bool = False):
-        found, self.weak = [], []
+    def __init__(self, who: str, f, structure, types, name: str, loop: bool = False, like=()):
+        found, self.weak, more = [], [], []
         self.place = written_at(f)
+        sets = sets_of(like)
 
         def flat(*leaves):
+            register(leaves[: len(like)], sets)
             leaves = [weakened(x) if t.weak else x for x, t in zip(leaves, types, strict=True)]
             result = f(*tree.unflatten(structure, leaves))
             outs, out_structure = tree.flatten(result)
@@ -49,11 +52,16 @@ class Body:
                     )
             values = [to_value(x) for x in outs]
             self.weak = [typeof(x).weak for x in values]
+            more[:] = [grown_carry(values, sets) if loop else None]
             return [strengthened(x) for x in values]
 
         strong = [t.strong() for t in types]
         with Tracing(loop):
-            self.program, captured = trace_program(flat, strong, getattr(f, "__name__", name))
+            name = getattr(f, "__name__", name)
+            self.program, captured = trace_program(flat, strong, name)
+            while more[0] is not None:  # the carry comes to differ between devices that shared it
+                sets = more[0]
+                self.program, captured = trace_program(flat, strong, name)
         self.captured = [c if isinstance(c, Tracer) else operand(c) for c in captured]
         self.result = found[0]
 
@@ -125,12 +133,12 @@ def trace_carry_body(trace, init, structure):
     A weak start value becomes what the body makes of it, and the body is traced again.
 
     Args:
-      trace: function of the types of the carry that returns (body, structure of its carry).
+      trace: function of the types and values of the carry that returns (body, structure of its carry).
       init, structure: the leaves of the start value, and their tree.
     """
     for attempt in range(3):
         types = [typeof(x) for x in init]
-        body, returned = trace(types)
+        body, returned = trace(types, init)
         changed = returned == structure and attempt < 2 and promoted_start(init, body)
         if not changed:
             break

@@ -8,6 +8,7 @@ from .. import _ops as ops
 from .._core import boundary, dtypes, errors, one_of, to_value, tree, typeof
 from .._ops import collectives as c
 from .._transforms import vmap as axes
+from .invariance import spread
 
 
 def _names(axis_name) -> tuple:
@@ -365,8 +366,8 @@ def pvary(x, axis_name):
     >>> xc.vmap(lambda x: xc.lax.pvary(x, "i") + 1, axis_name="i")(xnp.arange(2))
     Array([1, 2], dtype=int32)
     """
-    _names(axis_name)
-    return x
+    names = _names(axis_name)
+    return tree.map(lambda v: spread(v, names), x)
 
 
 _CASTS = ("varying", "reduced", "invarying")

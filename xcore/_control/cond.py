@@ -246,7 +246,7 @@ def _choose(who: str, index, functions, operands, **by):
             bodies.append(again)
             continue
         with Tracing(alternative=True) as uses:
-            bodies.append(Body(who, f, structure, types, f"branch {i}"))
+            bodies.append(Body(who, f, structure, types, f"branch {i}", like=values))
         undo_uses(uses)  # of the branches one is run
         used += uses
     count_once(used)

@@ -36,6 +36,7 @@ from .ahead import compiler_pairs, trace
 from .arguments import Arguments
 from .call import call_program
 from .fastpath import generated_call, make_fast
+from .invariance import register, sets_of
 
 _CAPACITY = 2048  # traced variants kept for one function
 _GENERATE_AFTER = 3  # calls with one structure before a call path is generated for it
@@ -99,7 +100,8 @@ class Jitted(Arguments):
         described = ShapeDtypeStruct, Tracer
         values = [x if isinstance(x, described) else to_value(x, wide) for x in leaves]
         types = tuple([v.type for v in values])
-        key = (structure, types, statics, config.settings())
+        sets = sets_of(values)
+        key = (structure, types, statics, config.settings(), sets)
         found = self.traces.lookup(key)
         if found is not None:
             self.hits += 1
@@ -112,7 +114,7 @@ class Jitted(Arguments):
             if found is None:
                 self._explain(key)
                 watch = self._watch(key)
-                found = self._trace(args, kwargs, dynamic, structure, types)
+                found = self._trace(args, kwargs, dynamic, structure, types, sets)
                 if watch is not None:
                     watch.traced(self.f, statics, found)
                     captures().note_constants(self.name, found.program, found.captured)
@@ -121,12 +123,13 @@ class Jitted(Arguments):
                     self.traces.store(key, found)
         return found, values
 
-    def _trace(self, args, kwargs, dynamic, structure, types) -> Variant:
+    def _trace(self, args, kwargs, dynamic, structure, types, sets) -> Variant:
         out_tree, own = [], []
         statics = {i: args[i] for i in self.static_argnums if i < len(args)}
         static_kwargs = {k: v for k, v in kwargs.items() if k in self.static_argnames}
 
         def flat(*tracers):
+            register(tracers, sets)
             own.extend(map(id, tracers) if config.settings().watches_keys else ())
             args_, kwargs_ = tree.unflatten(structure, map(constrained, tracers, places))
             full = [statics.get(i, a) for i, a in enumerate(args_)]
@@ -331,7 +334,7 @@ def why_traced(key, known) -> str:
     """The difference between a new key and the closest one known."""
     if not known:
         return "its first call."
-    structure, types, statics, _ = key
+    structure, types, statics, *_ = key
 
     def distance(other):
         return sum(a != b for a, b in zip(key, other, strict=True)), sum(
@@ -349,7 +352,7 @@ def why_traced(key, known) -> str:
         return f"argument types changed: {listed}."
     if other[2] != statics:
         return f"static arguments are {[v for *_, v in statics]}, were {[v for *_, v in other[2]]}."
-    return "the settings changed."
+    return "the settings changed, or what devices share inside of shard_map."
 
 
 class JitOptions(TypedDict, total=False):

@@ -46,7 +46,7 @@ def _length(who, xs_values, xs, length) -> int:
     return wanted.pop()
 
 
-def _trace_step(who, f, init, structure, rows, xs_structure):
+def _trace_step(who, f, init, structure, rows, xs, xs_structure):
     """The body of a scan, start values of the types it returns, and which of its results are weak."""
     pair = tree.structure((tree.unflatten(structure, init), tree.unflatten(xs_structure, rows)))
 
@@ -54,8 +54,8 @@ def _trace_step(who, f, init, structure, rows, xs_structure):
     def step(carry, x):
         return _checked_pair(who, f, f(carry, x))
 
-    def trace(types):
-        body = Body(who, step, pair, [*types, *rows], "the body", loop=True)
+    def trace(types, init):
+        body = Body(who, step, pair, [*types, *rows], "the body", loop=True, like=[*init, *xs])
         return body, body.result.children()[0]
 
     body, start, weak = trace_carry_body(trace, init, structure)
@@ -105,7 +105,9 @@ def scan(f, init, xs=None, length=None, reverse: bool = False, unroll=1, _split_
     if config.settings().disable_jit:
         return _scan_in_python(f, init, xs_values, xs_structure, n, reverse)
     rows = [ArrayType(t.shape[1:], t.dtype, t.weak) for t in [typeof(x) for x in xs_values]]
-    body, values, weak = _trace_step("lax.scan", f, values, structure, rows, xs_structure)
+    body, values, weak = _trace_step(
+        "lax.scan", f, values, structure, rows, xs_values, xs_structure
+    )
     unroll = n if unroll is True else max(1, int(unroll))
     s = Scan(
         body.program, (len(body.captured), len(values)), n, bool(reverse), min(unroll, max(n, 1))

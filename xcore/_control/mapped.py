@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import _ops as ops
-from .._core import Array, PyTree, boundary, errors, trace_program, tree, typeof
+from .._core import Array, PyTree, boundary, config, errors, trace_program, tree, typeof
 from .._core.devices import devices as all_devices
 from .._core.devices import process_count
 from .._core.eval import is_array_like, operand, to_array, to_value
@@ -23,6 +23,7 @@ from .._core.shards import (
 from .._core.trace import Tracer, bind, is_evaluating
 from .._transforms import vmap as axes
 from .._transforms.map import in_axes_of
+from .invariance import plain, shared_gradients
 from .jit import jit
 from .replication import varying
 from .shard_map import local_type, shard_map_op
@@ -95,7 +96,9 @@ class _Mapped:
         result = []
 
         def flat(*parts):
-            outs, found = tree.flatten(run(*parts))
+            with self._derivatives() as register:
+                register(parts, [s.names for s in specs])
+                outs, found = tree.flatten(run(*parts))
             result.append(found)
             for x in outs:
                 if not is_array_like(x):
@@ -108,7 +111,13 @@ class _Mapped:
                 stack.enter_context(axes.named_axis(name, self.mesh.shape[name]))
             program, captured = trace_program(flat, types, getattr(self.f, "__name__", "shard_map"))
         captured = [x if isinstance(x, Tracer) else operand(x) for x in captured]
-        return program, captured, result[0]
+        return plain(program), captured, result[0]
+
+    def _derivatives(self):
+        """Whose the derivatives are that are taken inside."""
+        if self.check and config.settings().shared_gradients:
+            return shared_gradients(self.manual)
+        return contextlib.nullcontext(lambda parts, sets: None)
 
     def _check_results(self, program, in_specs, out_specs, result) -> None:
         """Raise unless results are the same wherever their specs say so, and divisible."""
@@ -167,8 +176,8 @@ def shard_map(
 
     Inside, arrays are one device's part, and collectives (``lax.psum`` …) over the names of mesh
     axes connect the devices. Derivatives taken inside are each device's own, as in ``pmap``: sum
-    gradients of shared values with ``lax.psum`` or ``lax.pmean``. Derivatives of the whole function
-    need no such thing.
+    gradients of shared values with ``lax.psum`` or ``lax.pmean``, unless the setting ``shared_gradients``
+    is on. Derivatives of the whole function need no such thing.
 
     Args:
       f: function of one device's parts. Without it, a decorator is returned.

@@ -250,8 +250,8 @@ def trace_loop(who: str, cond_fun, body_fun, init_val):
     init, structure = leaf_values(who, "init_val", init_val)
     single = tree.structure((init_val,))
 
-    def trace(types):
-        body = Body(who, body_fun, single, types, "body_fun", loop=True)
+    def trace(types, init):
+        body = Body(who, body_fun, single, types, "body_fun", loop=True, like=init)
         return body, body.result
 
     body, start, weak = trace_carry_body(trace, init, structure)

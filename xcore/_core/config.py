@@ -8,6 +8,8 @@ narrow                      False       64-bit values that come in, or are asked
                                         wide while default_bits is 32, as in JAX
 clamp                       False       positions out of range that are known when a program is made are what
                                         others are: the nearest is read, none is written, as in JAX
+shared_gradients            False       derivatives taken inside of shard_map are those of values that its
+                                        devices share, as in JAX, not each device's own
 numpy_dtype_promotion       standard    "strict" forbids you implicit promotion between dtypes
 numpy_rank_promotion        allow       "warn" or "raise" when operands of yours differ in rank
 default_device              None        device for new arrays; None is the first one
@@ -51,6 +53,7 @@ _DEFAULTS = {
     "default_bits": 32,
     "narrow": False,
     "clamp": False,
+    "shared_gradients": False,
     "numpy_dtype_promotion": "standard",
     "numpy_rank_promotion": "allow",
     "default_device": None,

@@ -197,6 +197,11 @@ psum = _reduction(
     "psum", "stablehlo.add", reduce_sum, _times, _linear_jvp,
     lambda cotangents, x, **params: [psum(cotangents[0], **params)],
 )  # fmt: skip
+# The sum as one value that members share, as values are held to be in ``_control/invariance.py``.
+psum_invariant = _reduction(
+    "psum_invariant", "stablehlo.add", reduce_sum, _times, _linear_jvp,
+    lambda cotangents, x, *, axis_name, **_: [pvary(cotangents[0], axis_name=axis_name)],
+)  # fmt: skip
 pmax = _reduction("pmax", "stablehlo.maximum", reduce_max, lambda x, size: x, _extremum_jvp)
 pmin = _reduction("pmin", "stablehlo.minimum", reduce_min, lambda x, size: x, _extremum_jvp)
 
@@ -255,6 +260,11 @@ def _gather_over(size, name, args, batched, params):
     return [merge_axes(moved, params["axis"]) if params["tiled"] else moved], [False]
 
 
+# A value that members share, as one of each.
+pvary = _movement(
+    "pvary", _same_type, lambda ctx, x, **_: x, lambda size, axis, args, batched, params: (args, batched),
+    transpose=lambda ct, **params: psum_invariant(ct, **params),
+)  # fmt: skip
 all_gather = _movement(
     "all_gather", _gather_type, _lower_gather, _gather_over, ("axis",),
     transpose=lambda ct, **params: psum_scatter(ct, **params),

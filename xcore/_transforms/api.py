@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, final, overload
 
 import numpy as np
@@ -14,13 +15,18 @@ from .._core.types import ArrayType, Value, typeof
 from .._core.typing import P, PyTree, R
 from .._ops import ones, zeros
 from .._ops.elementwise import convert, to_user, weakened
-from .jvp import Linearized, is_differentiable, jvp_flat, linearize_flat, match_tangent
+from .jvp import Linearized, is_differentiable, jvp_flat, match_tangent
+from .jvp import linearize_flat as linearize_as_it_is
 from .transpose import backward_pass, instantiate, pull_back, recorded
 
 if TYPE_CHECKING:
     from .._core.typing import Operand, SupportsType
 
 float0 = dtypes.float0
+# what functions are rewritten by before they are linearized for users (``_control/invariance.py``)
+before_linearizing: ContextVar[Callable[..., Any] | None] = ContextVar(
+    "before linearizing", default=None
+)
 Aux = TypeVar("Aux")
 
 
@@ -49,6 +55,12 @@ def results_of(who: str, result: PyTree) -> tuple[list[Operand], tree.PyTreeDef]
                 "must be arrays, numbers or pytrees of them."
             )
     return [to_value(x) for x in leaves], structure
+
+
+def linearize_flat(f: Flat, primals: Sequence[Operand]) -> Linearized:
+    """``f`` linearized, after what holds here has rewritten it."""
+    rewritten = before_linearizing.get()
+    return linearize_as_it_is(f if rewritten is None else rewritten(f, primals), primals)
 
 
 @final

@@ -13,8 +13,17 @@ from .._core import Value, boundary, dtypes, errors, tree, typeof
 from .._core.typing import P
 from .._ops import add, full_like_type, iota, reshape, slice
 from .._ops.elementwise import convert, eq, to_user, weakened
-from .api import Flat, Split, Typed, check_inputs, cotangent_result, dense, values_of
-from .jvp import jvp_flat, linearize_flat
+from .api import (
+    Flat,
+    Split,
+    Typed,
+    check_inputs,
+    cotangent_result,
+    dense,
+    linearize_flat,
+    values_of,
+)
+from .jvp import jvp_flat
 from .map import vmap
 from .transpose import pull_back
 

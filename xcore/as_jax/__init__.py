@@ -42,6 +42,7 @@ def _activate() -> None:
         if _strict():
             _xcore.config.update("narrow", True)
             _xcore.config.update("clamp", True)
+            _xcore.config.update("shared_gradients", True)
         _importlib.import_module(_NAME).__dict__["xcore"] = _xcore
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import while_loop
-from .._core import boundary, dtypes, fused, typeof
+from .._core import boundary, config, dtypes, fused, typeof
 from ..numpy._promote import as_array, as_arrays, astype
 
 CONTINUOUS = ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
@@ -193,6 +193,11 @@ def _compute(family: Family, which: str, *arguments):
     t = typeof(promoted[0])
     wide = family.formulas.wide or t.dtype.itemsize < 4 or family.discrete
     work = dtypes.float64 if wide else t.dtype
+    with config.override(narrow=False):  # what is asked for here is not the user's
+        return _computed(family, which, who, arguments, t, work)
+
+
+def _computed(family: Family, which: str, who: str, arguments, t, work):
     # integers go straight to the working dtype: float32 does not tell large ones apart
     given = [xnp.broadcast_to(astype(as_array(who, a), work), t.shape) for a in arguments]
     x = None if which == "entropy" else given.pop(0)
