@@ -291,3 +291,23 @@ def test_what_a_function_holds_may_change_between_calls(make):
         if isinstance(held["mask"], np.ndarray):  # written to, not replaced
             held["mask"][:] = 1.0
             np.testing.assert_array_equal(jacobian(x).todense(), xc.jacfwd(f)(x))
+
+
+def test_the_mode_that_there_is_is_taken():
+    """Of few results rows are fewest; a loop without reverse mode has columns only."""
+
+    def f(x):
+        y = xc.lax.while_loop(
+            lambda v: v[0] < 9, lambda v: v.at[0].add(v[1] ** 2), x, checkpoints=0
+        )
+        return (y * xnp.arange(5.0)).sum()[None] + y[:1]
+
+    x = xnp.asarray([1.0, 2.0, 3.0, 4.0, 5.0])
+    got = sparse.jacobian(f)(x)
+    np.testing.assert_allclose(got.todense(), xc.jacfwd(f)(x), rtol=1e-6)
+    with pytest.raises(xc.errors.MissingRuleError, match="reverse"):
+        sparse.jacobian(f, mode="rev")(x)
+    loop = lambda x: xc.lax.while_loop(
+        lambda v: v[0] < 9, lambda v: v.at[0].add(v[1] ** 2), x
+    ).sum()  # noqa: E731
+    np.testing.assert_allclose(sparse.hessian(loop)(x).todense(), xc.hessian(loop)(x), rtol=1e-6)

@@ -116,6 +116,32 @@ def _log_of_sum(row):
         return mpmath.log(mpmath.fsum(mpmath.exp(mpmath.mpf(float(v))) for v in row))
 
 
+@pytest.mark.parametrize("derivative", [xc.hessian, lambda f: xc.jacrev(xc.jacfwd(f))])
+@pytest.mark.parametrize(
+    "total",
+    [
+        xc.special.logsumexp,
+        xc.nn.logsumexp,
+        lambda x: xc.special.logsumexp(xnp.stack([x, x - 1]), axis=1)[0],
+        lambda x: xc.special.logsumexp(x, b=xnp.ones(4)),
+        lambda x: xc.special.logsumexp(x, where=xnp.ones(4, bool)),
+        lambda x: xc.special.logsumexp(x, return_sign=True)[0],
+        lambda x: x[2] - xc.special.log_softmax(x)[2],
+        lambda x: xc.lax.cumlogsumexp(x)[3],
+        lambda x: xnp.logaddexp(xnp.logaddexp(x[0], x[1]), xnp.logaddexp(x[2], x[3])),
+    ],
+)
+def test_second_derivatives_of_what_is_made_with_logsumexp(total, derivative):
+    """L² x₀, where the value is needed beside its derivative: also what a jvp rule returns has one."""
+    a = np.asarray([0.3, -1.0, 2.0, 0.5])
+    p, value = np.exp(a) / np.exp(a).sum(), np.log(np.exp(a).sum())
+    first, bend = np.eye(4)[0], np.diag(p) - np.outer(p, p)
+    mixed = 2 * value * (np.outer(p, first) + np.outer(first, p))
+    want = a[0] * (2 * np.outer(p, p) + 2 * value * bend) + mixed
+    got = derivative(lambda x: total(x) ** 2 * x[0])(xnp.asarray(a))
+    np.testing.assert_allclose(got, want, atol=1e-13)
+
+
 def test_second_derivatives_of_logsumexp_at_ties():
     a = np.asarray([1.0, 1.0, 0.0])
     p = np.exp(a) / np.exp(a).sum()

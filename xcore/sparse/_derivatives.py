@@ -11,7 +11,7 @@ import numpy as np
 from .. import numpy as xnp
 from .._control import eval_shape, grad, jvp, vjp, vmap
 from .._core import Array, ArrayLike, DTypeLike, Program, dtypes, errors, trace_program, typeof
-from .._core.exceptions import ForwardModeError
+from .._core.exceptions import ForwardModeError, MissingRuleError
 from .._core.trace import ensure_compile_time_eval
 from ..linalg import LinearOperator
 from . import _colouring as colouring
@@ -109,10 +109,11 @@ def jacobian(
             return Sparse(xnp.zeros(0, y.dtype), p)
         try:
             return Sparse(_elements(f, x, args, p, _cover(way, p)), p)
-        except ForwardModeError:
+        except MissingRuleError as missing:
             if way != "auto":
                 raise
-            return Sparse(_elements(f, x, args, p, _cover("rev", p)), p)
+            other = "rev" if isinstance(missing, ForwardModeError) else "fwd"
+            return Sparse(_elements(f, x, args, p, _cover(other, p)), p)
 
     return jacobian_of
 

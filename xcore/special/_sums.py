@@ -101,7 +101,8 @@ def _log_total(axis):
 
     def rule(primals, tangents):
         share = xnp.exp(*primals) / total(*primals)[0]
-        return value(*primals), xnp.sum(share * tangents[0], axis, keepdims=True)
+        # not ``value``, whose own derivative, of what is taken apart, is another
+        return function(*primals), xnp.sum(share * tangents[0], axis, keepdims=True)
 
     function = custom_jvp(value)
     function.defjvp(rule)
