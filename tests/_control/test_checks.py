@@ -347,6 +347,18 @@ def test_sets_of_checks():
         checkify(positive, errors={"typos"})
 
 
+def test_checks_of_kinds_not_asked_for_are_none():
+    def f(x):
+        ck.check(x > 0, "x is {}", x)
+        return xc.lax.fori_loop(0, 2, lambda i, v: (ck.check(v > 0, "v"), v * xnp.log(x))[1], x)
+
+    assert message(f, -1.0, errors=ck.div_checks) is None
+    assert message(f, -1.0, errors=ck.nan_checks).startswith("the operation log produced a NaN")
+    assert message(f, -1.0).startswith("x is -1.0")
+    each = xc.vmap(checkify(f, ck.div_checks))(xnp.asarray([-1.0, 1.0]))[0]
+    assert each.get() is None
+
+
 def test_nan_checks():
     f = lambda x: xnp.log(x).sum()
     assert message(f, xnp.ones(3)) is None

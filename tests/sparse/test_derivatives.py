@@ -309,5 +309,5 @@ def test_the_mode_that_there_is_is_taken():
         sparse.jacobian(f, mode="rev")(x)
     loop = lambda x: xc.lax.while_loop(
         lambda v: v[0] < 9, lambda v: v.at[0].add(v[1] ** 2), x
-    ).sum()  # noqa: E731
+    ).sum()
     np.testing.assert_allclose(sparse.hessian(loop)(x).todense(), xc.hessian(loop)(x), rtol=1e-6)

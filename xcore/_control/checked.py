@@ -154,9 +154,11 @@ def checker(p: Program, kinds) -> Threader:
     slots = _slots(_sites(p, kinds))
 
     def concerns(e) -> bool:
-        return ("user" in kinds) if e.op is check_op else bool(_checks_of(e, kinds))
+        return e.op is check_op or bool(_checks_of(e, kinds))
 
     def visit(e, error, ins):
+        if e.op is check_op and "user" not in kinds:
+            return error, []  # a check that nobody asked for
         if e.op is check_op:
             number, values = _first_failed(e, ins)
             return _after(error, number, values, _own_types(e), slots), []
