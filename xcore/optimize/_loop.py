@@ -61,7 +61,12 @@ def iterations_from(
     if rows is not None:
         first = row(state) if begun is None else {k: begun[k] for k in rows}
         rows = with_row(rows, xnp.maximum(steps, before), first)
-    solver = Steps(lambda s: method.step(problem, s, tol), lambda s: s["status"] != RUNNING)
+
+    def step(s):
+        new = method.step(problem, s, tol)
+        return new | {"way": xnp.maximum(s["way"], xnp.abs(new["x"]))} if "way" in s else new
+
+    solver = Steps(step, lambda s: s["status"] != RUNNING)
 
     def go(state, rows, run, progress=False):
         return iterate(

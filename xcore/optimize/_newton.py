@@ -33,17 +33,22 @@ def truncated_cg(mv, g, radius, target, limit: int):
     """(p, whether the boundary or negative curvature stopped it): about the least of g·p + p·Hp/2.
 
     Conjugate gradients in a ball, stopped at its boundary or at residual ``target``. With an infinite
-    ball, negative curvature stops it where it is. (Steihaug 1983)
+    ball, a step as long as positive curvature of that size would ask for leads out of a negative one. (Steihaug 1983)
     """
-    inside = xnp.isfinite(radius)
+    inside, eps = xnp.isfinite(radius), xnp.finfo(typeof(g).dtype).eps
     safe = xnp.where(inside, radius, 1)
 
     def step(s):
-        before = s["x"]
+        before, before_r = s["x"], s["r"]
         s, curvature = cg_step(s, mv, lambda r: r)
         d, ahead, bad = s["p"], s["x"], curvature <= 0
         outside = inside & (xnp.vdot(ahead, ahead) >= radius * radius)
-        start = xnp.where(xnp.any(before != 0), before, d)  # downhill at least
+        # staying where it is would leave a saddle by steps of steepest descent only
+        bend = xnp.maximum(-curvature, eps**0.5 * xnp.vdot(d, d))
+        away = xnp.where(curvature < 0, xnp.vdot(before_r, before_r) / _tiny_over(bend), 0)
+        start = xnp.where(
+            xnp.any(before != 0) | (away > 0), before + away * d, d
+        )  # downhill at least
         p = xnp.where(bad, start, ahead)
         boundary = before + _to_boundary(before, d, safe) * d
         p = xnp.where(inside & (bad | outside), boundary, p)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
+from .._control import cond
 from .._core import static, struct
 from ._box import projected_gradient
 from ._descent import BFGS
@@ -22,8 +23,9 @@ from ._scalar import Brent
 from ._sight import look
 from ._simplex import NelderMead
 from ._units import FULL, MATRIX, PRODUCTS, InUnits, first_units, next_units, power_of_two
-from ._verdict import judged, reach_of
+from ._verdict import errors_of, judged, reach_of
 
+NEAR = 1e-2  # of the reach of variables: an error from where Newton steps go on
 BLIND = (NelderMead, Brent)  # see no gradients
 WORDS = {
     "Newton step": "each component of the Newton step, relative to the size and the way of its variable",
@@ -51,6 +53,7 @@ def rounds(who, method, problem, x, tol, maxiter: int, history, progress, checkp
         "last": xnp.asarray(RUNNING), "error": far, "gain": zero, "f": zero, "g": xnp.zeros_like(x),
         "size": zero, "nit": count(0), "nfev": count(0), "njev": count(0), "round": count(0),
         "ended": count(0), "best": far, "undetermined": count(0),
+        "settled": xnp.zeros((), bool),
     }  # fmt: skip
     if _keeps_inverse(method):
         start["hess_inv"] = xnp.eye(problem.flat.size, dtype=x.dtype)
@@ -109,15 +112,32 @@ def _begun(method, problem, s, tol, maxiter, tested) -> dict:
     aim = xnp.clip(0.02 * tol / xnp.where(error > 0, error, 1), 0, 0.1).astype(z.dtype)
     aim = xnp.asarray(tol * 0.1, z.dtype) if blind else aim
     state = method.init(local, s["x"] / units.x, aim)
-    state = state | {"status": xnp.where(status == RUNNING, state["status"], status)}
+    short = _is_short(here, s, z, seen, status, blind)
+    status = xnp.where(short, np.int32(RUNNING), status)
+    ended = xnp.where(short, np.int32(Status.stagnation), state["status"])
+    state |= {
+        "x": xnp.where(short, (z + seen.step) * s["units"].x / units.x, state["x"]),
+        "status": xnp.where(status == RUNNING, ended, status), "way": xnp.abs(s["x"] / units.x),
+    }  # fmt: skip
     if "patience" in state:
         state["patience"] = state["patience"] << xnp.minimum(s["round"], np.int32(16))
     return {
         "state": state, "units": units, "aim": aim, "nfev": s["nfev"] + np.int32(1),
         "f": seen.f * s["units"].f, "g": s["units"].of("g", seen.g), "reach": reach, "error": error,
-        "status": status, "gain": seen.gain * s["units"].f,
+        "status": status, "gain": seen.gain * s["units"].f, "settled": short,
         "undetermined": s["undetermined"] if seen.open is None else seen.open.astype(np.int32),
     }  # fmt: skip
+
+
+def _is_short(here, s, z, seen, status, blind: bool):
+    """Whether a method that values led no nearer left a step so short that the Hessian knows its end."""
+    if blind or seen.kind == "gradient":
+        return xnp.zeros((), bool)
+    fresh = (status == RUNNING) | ((status == np.int32(Status.stagnation)) & ~s["settled"])
+    near = fresh & (s["last"] == np.int32(Status.stagnation)) & (seen.least > 0)
+    near &= errors_of(s, seen)[1].known < NEAR
+    f = cond(near, lambda: here.value(z + seen.step), lambda: seen.f)
+    return near & (f <= seen.f + 8 * xnp.finfo(seen.f.dtype).eps * xnp.abs(seen.f))
 
 
 def _ended(problem, s, begun, ended) -> dict:
@@ -132,6 +152,9 @@ def _ended(problem, s, begun, ended) -> dict:
         "ended": s["ended"] + (ended["status"] != np.int32(Status.max_steps)).astype(np.int32),
     }  # fmt: skip
     new |= {k: begun[k] for k in _SEEN}
+    # what started at 0 is as large as it was on the way
+    way = xnp.where(went & (s["start"] == 0), ended["way"] * units.x, 0)
+    new["reach"] = xnp.maximum(new["reach"], xnp.where(xnp.isfinite(way), way, 0))
     new["x"] = xnp.clip(new["x"], problem.lower, problem.upper)
     size = projected_gradient(s["x"], new["g"], problem.lower, problem.upper)
     new["size"] = largest(size)
@@ -139,11 +162,11 @@ def _ended(problem, s, begun, ended) -> dict:
         new["history"] = ended["history"]
     if "hess_inv" in s:
         h = ended["memory"]["h"] * units.x * units.x[:, None] / units.f
-        new["hess_inv"] = xnp.where(went, h, s["hess_inv"])
+        new["hess_inv"] = xnp.where(went & ~begun["settled"], h, s["hess_inv"])
     return new
 
 
-_SEEN = ("units", "reach", "status", "error", "gain", "f", "g", "undetermined")
+_SEEN = ("units", "reach", "status", "error", "gain", "f", "g", "undetermined", "settled")
 
 
 def _units_for(s, seen, blind: bool, z):

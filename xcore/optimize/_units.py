@@ -131,6 +131,10 @@ def equilibrated(a):
     """d so that the rows of d a d have a largest element of 1: of a definite matrix, its diagonal."""
     diagonal = xnp.diagonal(a)
     d = 1 / xnp.sqrt(xnp.where(diagonal > 0, diagonal, 1))
+    # without curvature of its own a variable takes its unit from those that it is coupled to
+    coupled = xnp.max(xnp.where(diagonal > 0, a * d, 0), axis=1, initial=0)
+    bare = (diagonal == 0) & (coupled > 0) & xnp.isfinite(coupled)
+    d = xnp.where(bare, 1 / xnp.where(bare, coupled, 1), d)
     for _ in range(3):
         most = xnp.max(a * d * d[:, None], axis=1, initial=0)
         d = d / xnp.sqrt(xnp.where((most > 0) & xnp.isfinite(most), most, 1))

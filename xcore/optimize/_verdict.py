@@ -48,7 +48,7 @@ class Errors(NamedTuple):
 
 def judged(problem, s, z, seen, tol, maxiter: int, blind: bool):
     """(the reach of each variable, the error, how it ends or RUNNING) at the point z where a round begins."""
-    reach, errors = _errors(s, seen)
+    reach, errors = errors_of(s, seen)
     local, unit = reach / s["units"].x, s["units"].x
     wide = xnp.maximum(reach, xnp.where(largest(reach) > 0, largest(reach), 1)) / unit
     flat = _is_flat(s, seen, blind)
@@ -61,7 +61,8 @@ def judged(problem, s, z, seen, tol, maxiter: int, blind: bool):
         # where there is a kink the Newton step says nothing, but values do
         lowest = (s["last"] == 0) & ~flat & _is_lowest(problem, z, seen, local, tol)
         status = xnp.where((status != 0) & lowest, 0, status)
-    return reach, xnp.where(falls, xnp.maximum(errors.doubtful, 1), errors.doubtful), status
+    error = xnp.where(flat & (errors.loose <= tol), errors.loose, errors.doubtful)
+    return reach, xnp.where(falls, xnp.maximum(error, 1), error), status
 
 
 def reach_of(s):
@@ -69,7 +70,7 @@ def reach_of(s):
     return xnp.maximum(xnp.maximum(s["reach"], xnp.abs(s["x"])), xnp.abs(s["x"] - s["start"]))
 
 
-def _errors(s, seen):
+def errors_of(s, seen):
     """(the reach of each variable, the errors relative to it)."""
     unit = s["units"].x
     if seen.kind == "gradient":
@@ -145,7 +146,10 @@ def _around(problem, z, seen, reach, wide, tol):
         if seen.loose is None
         else _is_pinned(problem, z, seen, reach, tol, noise)
     )
-    return xnp.any(values[6:] < seen.f - noise), pinned | _is_pole(values[:2], values[6:], seen.f)
+    # the least of so many values is lower than a few next to f show
+    return xnp.any(values[6:] < seen.f - 3 * noise), pinned | _is_pole(
+        values[:2], values[6:], seen.f
+    )
 
 
 def _is_pole(next_to, far, f):
