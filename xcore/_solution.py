@@ -94,7 +94,8 @@ class Certificate:
 
     Of a minimum, a root or a fit, all in the largest of the absolute values:
       error: estimated error of x: the largest component of the Newton steps from there, and of what rounding
-        errors of the gradient leave open, each relative to the largest size and way of its variable; 1 or more
+        errors of the gradient leave open, each relative to the largest size and way of its variable (of one that
+        started at 0, what it was on the way; of one that never left 0, what others make of it); 1 or more
         where a lower value was seen nearby; with constraints, the largest violation, as such a
         distance. It does not depend on units.
       stationarity: of the gradient; with bounds, of x minus the projection of x - gradient; with

@@ -95,7 +95,8 @@ def minimize(
         eps^0.4 by default, 5e-7 in 64 bits and 2e-3 in 32. It is estimated by Newton steps from the point
         that is returned, so that it holds in all units of variables and values and at minima of up to the
         eighth order (of the fourth in 32 bits); up to 64 variables by the whole Hessian, which tells saddles from
-        minima, too, where rounding errors hide the minimum, and whether values hold x where the Hessian shows no
+        minima, too, takes the last steps where a method that compares values can do no more, tells where rounding
+        errors hide the minimum, and whether values hold x where the Hessian shows no
         curvature: where they do, but not to tol, the status is ``flat``. What cancels inside of fun is an error of
         its values that is seen only where values next to each other differ by it. Of more, by conjugate gradients, in
         no more products with the Hessian than there were evaluations, or 200; where they do not find the step

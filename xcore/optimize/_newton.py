@@ -69,7 +69,8 @@ def truncated_cg(mv, g, radius, target, limit: int):
 class NewtonCG:
     """Newton's method; equations are solved as far as it pays by conjugate gradients.
 
-    Only products with the Hessian are formed. (Nocedal, Wright 2006, algorithm 7.1)
+    Where the function bends down it goes as far as if it bent up as much, and so leaves saddles. Only
+    products with the Hessian are formed. (Nocedal, Wright 2006, algorithm 7.1)
     """
 
     line_search: Any = static(default=None)

@@ -147,9 +147,8 @@ def _around(problem, z, seen, reach, wide, tol):
         else _is_pinned(problem, z, seen, reach, tol, noise)
     )
     # the least of so many values is lower than a few next to f show
-    return xnp.any(values[6:] < seen.f - 3 * noise), pinned | _is_pole(
-        values[:2], values[6:], seen.f
-    )
+    pole = _is_pole(values[:2], values[2:], seen.f)
+    return xnp.any(values[6:] < seen.f - 3 * noise), pinned | pole
 
 
 def _is_pole(next_to, far, f):
