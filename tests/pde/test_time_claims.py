@@ -215,3 +215,33 @@ def test_squares_of_steps_out_of_range_are_no_steps():
         (np.ones(3, "f4"), np.ones(3, "f4")), 0.0, np.float32(1e-22)
     )
     assert int(status) == int(xc.Status.not_finite) and np.isnan(np.asarray(state[0])).all()
+
+
+FORMS = [
+    (lambda u, t: [u[1], -u[0]], "f\\(u, t\\) must be of the form of u, one array, given '\\[\\*, \\*\\]'.*xnp.stack"),
+    (lambda u, t: (u, u), "of the form of u.*xnp.stack"), (lambda u, t: None, "of the form of u"),
+    (lambda u: -u, "two arguments, the state and the time"), (lambda t, u: -u, "Exchange its arguments"),
+    (lambda u, t: u[:1], "of the shape of u"), (lambda u, t: 1j * u, "imaginary part would be lost"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("tableau", [pde.DORMAND_PRINCE, pde.RODAS5P, pde.KVAERNO5])
+@pytest.mark.parametrize("f, words", FORMS)
+def test_functions_of_another_form_are_refused_in_words(f, words, tableau):
+    with pytest.raises(ValueError, match=words):
+        pde.integrate(f, xnp.ones(2), [0.0, 1.0], tableau=tableau)
+
+
+def test_lists_and_times_that_fall_are_told_what_to_do():
+    with pytest.raises(
+        ValueError, match=r"of the form of u, \[\*, \*\], given 'one array'.*asarray\(x0\)"
+    ):
+        pde.integrate(lambda u, t: -xnp.asarray(u), [1.0, 2.0], [0.0, 1.0])
+    t0, times = 1.0, np.array([1.0, 0.25])
+    f = lambda u, t: -u * t
+    with pytest.raises(
+        ValueError, match=r"Backward .* integrate\(lambda u, s: -f\(u, t0 - s\), x0, t0 - t_eval\)"
+    ):
+        pde.integrate(f, xnp.ones(()), times)
+    back = pde.integrate(lambda u, s: -f(u, t0 - s), xnp.ones(()), t0 - times)
+    assert np.allclose(back, np.exp((1 - times**2) / 2), rtol=1e-4)

@@ -22,7 +22,7 @@ from ._recomputed import steps_kept
 from ._rosenbrock import system_of
 from ._sdirk import SDIRK, implicit_step
 from ._solutions import TrajectorySolution
-from ._time import DORMAND_PRINCE, SOLVED, Tableau, check_slope, moved, stages
+from ._time import DORMAND_PRINCE, SOLVED, Tableau, check_slope, check_tree, moved, stages
 
 # The weights of the slopes of Dormand's and Prince's pair that bend the solution between the ends of a step.
 # (Hairer, Nørsett and Wanner 1993, section II.6, the coefficients d of their program DOPRI5)
@@ -43,7 +43,7 @@ class Vector:
 
     def ravel(self, u):
         """The vector of a tree."""
-        tree.check_structure(self.structure, u, "pde.integrate")
+        check_tree("pde.integrate", u, self.structure)
         parts = []
         for x, t in zip(tree.leaves(u), self.types, strict=True):
             check_slope("pde.integrate", x, t.shape)

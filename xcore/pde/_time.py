@@ -22,6 +22,7 @@ from ._diffusion import Diffusion, diagonal
 from ._direct import apply_function
 from ._exponential import grown
 from ._fields import GridOperator
+from ._grid import takes
 from ._laplacian import Laplacian
 from ._masked import Masked
 from ._operators import Helmholtz
@@ -100,6 +101,10 @@ def check_order(who: str, f, first: str = "state") -> None:
         raise errors.bad_argument(
             who, "f", type(f).__name__, want, "Of an operator: lambda u, t: op(u) + op.boundary()."
         )
+    if not takes(f, 2):
+        raise errors.bad_argument(
+            who, "the function", f, "one of two arguments, the state and the time"
+        )
     try:
         names = [p.lower() for p in inspect.signature(f).parameters][:2]
     except (TypeError, ValueError):  # a builtin, or no function
@@ -123,6 +128,18 @@ def stages(tableau: Tableau, f, u, t, dt) -> list:
     return slopes
 
 
+def check_tree(who: str, slope, structure) -> None:
+    """Raises where f gives other containers than those of its state."""
+    given = tree.structure(slope)
+    if given != structure:
+        advice = "xnp.stack([…]) makes one array of several numbers, and xnp.asarray(x0) of a list to start from."
+        one = tree.structure(0)
+        said = [
+            "one array" if s == one else str(s)[len("PyTreeDef(") : -1] for s in (given, structure)
+        ]
+        raise errors.bad_argument(who, "f(u, t)", said[0], f"of the form of u, {said[1]}", advice)
+
+
 def check_slope(who: str, k, shape: tuple) -> None:
     """Raises where f gives an array that fits its state by broadcasting only; a number is one for all elements."""
     if xnp.shape(k) not in ((), shape):
@@ -135,6 +152,8 @@ def moved(u, slopes, weights, dt):
     if not used:
         return u
     weights, slopes = zip(*used, strict=True)
+    for slope in slopes:
+        check_tree("pde", slope, tree.structure(u))
 
     def leaf(x, *ks):
         for k in ks:

@@ -494,7 +494,10 @@ def _check_goals(times, rtol, atol, first_step, max_step=None) -> None:
     if len(times.shape) != 1 or not times.shape[0]:
         raise errors.bad_argument(who, "t_eval", times, "a row of one or more numbers")
     if type(times) is Array and not np.all(np.diff(np.asarray(times)) > 0):  # pyright: ignore[reportOperatorIssue]
-        raise errors.bad_argument(who, "t_eval", times, "rising, each later than the one before")
+        advice = "Backward from t0 it is integrate(lambda u, s: -f(u, t0 - s), x0, t0 - t_eval)."
+        raise errors.bad_argument(
+            who, "t_eval", times, "rising, each later than the one before", advice
+        )
     check_tolerances(who, rtol, atol)
     known = [x for x in (rtol, atol) if isinstance(x, (int, float))]
     if len(known) == 2 and not any(known):
