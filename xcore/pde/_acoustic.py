@@ -16,7 +16,7 @@ from .. import numpy as xnp
 from .._core import Array, ArrayLike, PyTree, Value, errors, static, struct, typeof
 from ._along import slab
 from ._grid import Grid
-from ._waves import WEIGHTS, OpenWave, Points, differences
+from ._waves import WEIGHTS, OpenWave, Points, differences, length, state_dtype
 
 
 @struct
@@ -76,8 +76,7 @@ class AcousticWave(OpenWave):
         if len(velocity) != n:
             want = f"a number or field for each of {n} axes"
             raise errors.bad_argument("pde.AcousticWave", "velocity", velocity, want)
-        given = map(xnp.asarray, (p, *velocity, self.speed, self.density))
-        dtype = xnp.result_type(*given, np.float32)
+        dtype = state_dtype(p, *velocity, self.speed, self.density)
         p = self._held(self._widened(p, dtype, edge=False))
         v = []
         for i, (x, slope) in enumerate(zip(velocity, self._slopes(p), strict=True)):
@@ -85,16 +84,20 @@ class AcousticWave(OpenWave):
             half = xnp.asarray(dt) / 2
             v.append((x + half * slope / self._between_nodes(i, dtype)).astype(dtype))
         rest = [xnp.zeros(self._between(i), dtype) for i in range(n)]
-        return {"p": p, "v": v, "slopes": rest, "bends": [xnp.zeros(self.shape, dtype)] * n}
+        bends = [xnp.zeros(self.shape, dtype)] * n
+        return {"p": p, "v": v, "slopes": rest, "bends": bends, "dt": length(dt, dtype)}
 
     def step(self, state: PyTree, t: float | Array, dt: float | Array) -> PyTree:
         """One step."""
         dtype, v, slopes, bends = typeof(state["p"]).dtype, [], [], []
         total = 0.0
+        kick = (
+            length(dt, dtype) + state["dt"]
+        ) / 2  # from the middle of the last step to that of this one
         for i, slope in enumerate(self._slopes(state["p"])):
             keep, gain = self._memory(i, dt, dtype, 0.5)
             slopes.append((keep * state["slopes"][i] + gain * slope).astype(dtype))
-            push = dt * (slope + slopes[i]) / self._between_nodes(i, dtype)
+            push = kick * (slope + slopes[i]) / self._between_nodes(i, dtype)
             v.append((state["v"][i] - push).astype(dtype))
             bend = differences(v[i], i, self.grid.spacing[i], WEIGHTS[self.order], odd=False)
             bend = xnp.pad(bend, [(1, 1) if j == i else (0, 0) for j in range(self.grid.ndim)])
@@ -104,7 +107,9 @@ class AcousticWave(OpenWave):
         given = self._driven(t + dt / 2, dtype) - total
         speed, density = (self._medium(x, dtype) for x in (self.speed, self.density))
         p = state["p"] + self._held(density * speed * (speed * dt * given))
-        return {"p": p.astype(dtype), "v": v, "slopes": slopes, "bends": bends}
+        return {
+            "p": p.astype(dtype), "v": v, "slopes": slopes, "bends": bends, "dt": length(dt, dtype),
+        }  # fmt: skip
 
     def energy(self, state: PyTree, dt: ArrayLike) -> Array:
         """∫ p²/2ρc² + ρ|v|²/2 at the time of p, of velocities the product of those before and behind it: what steps of

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._core import Array, ArrayLike, PyTree, dtypes, errors, one_of, static, struct, typeof
-from ._grid import Grid, evaluated
+from ._grid import Grid, evaluated, real_dtype
 
 # Weights of (f(x + (k + 1/2) h) - f(x - (k + 1/2) h)) / h in f'(x), by their order. (Fornberg 1988)
 WEIGHTS = {
@@ -210,9 +210,10 @@ class OpenWave:
 class Wave(OpenWave):
     """Steps of a wave in a box with open edges: (1/c²) u'' = Δu + Σₖ sₖ(t) δ(x - xₖ).
 
-    Steps are those of the leapfrog, of order 2 in time; differences between staggered nodes make Δ. Beyond
-    each open edge lies a layer that absorbs (CPML), outside of the grid; c goes on there as it is at the edge. On other
-    edges, u = 0. A state is a dict, on the grid and its layers: ``start`` makes one, ``inside`` cuts out the grid.
+    Steps are those of the leapfrog, of order 2 in time, differences between staggered nodes make Δ. Beyond each open
+    edge lies a layer that absorbs (CPML), outside of the grid; c goes on there as it is at the edge. On other edges,
+    u = 0. A state is a dict, on the grid and its layers: ``start`` makes one, ``inside`` cuts out the grid. It knows
+    the length of the last step, and the next one may have another.
 
     Attributes:
       grid: the box of interest, with equal spacing along each axis.
@@ -241,9 +242,7 @@ class Wave(OpenWave):
 
     def start(self, u: ArrayLike = 0.0, velocity: ArrayLike = 0.0, *, dt: ArrayLike) -> PyTree:
         """The state at t = 0 for a field u and its velocity u' on the grid, and steps of length dt."""
-        dtype = xnp.result_type(
-            xnp.asarray(u), xnp.asarray(velocity), xnp.asarray(self.speed), np.float32
-        )
+        dtype = state_dtype(u, velocity, self.speed)
         u, velocity = (self._widened(x, dtype, edge=False) for x in (u, velocity))
         u, velocity = self._held(u), self._held(velocity)
         rest = [xnp.zeros(self._between(i), dtype) for i in range(self.grid.ndim)]
@@ -252,6 +251,7 @@ class Wave(OpenWave):
             "before": u,
             "slopes": rest,
             "bends": [xnp.zeros(self.shape, dtype)] * self.grid.ndim,
+            "dt": length(dt, dtype),
         }
         bent, _, _ = self._laplacian(state, dt)
         force = self._forced(bent + self._driven(0.0, dtype), dtype, dt)
@@ -262,8 +262,12 @@ class Wave(OpenWave):
         dtype = typeof(state["u"]).dtype
         bent, slopes, bends = self._laplacian(state, dt)
         force = self._forced(bent + self._driven(t, dtype), dtype, dt)
-        u = 2 * state["u"] - state["before"] + force
-        return {"u": u.astype(dtype), "before": state["u"], "slopes": slopes, "bends": bends}
+        ratio = length(dt, dtype) / state["dt"]  # to the last step; 1, unless the length changes
+        u = state["u"] + ratio * (state["u"] - state["before"]) + (1 + 1 / ratio) / 2 * force
+        return {
+            "u": u.astype(dtype), "before": state["u"], "slopes": slopes, "bends": bends,
+            "dt": length(dt, dtype),
+        }  # fmt: skip
 
     def longest_step(self) -> float:
         """The longest stable step: that of the fastest place."""
@@ -294,6 +298,17 @@ class Wave(OpenWave):
             bends.append((keep * state["bends"][i] + gain * bend).astype(typeof(u).dtype))
             total = total + bend + bends[i]
         return total, slopes, bends
+
+
+def state_dtype(*given):
+    """Of what is given, single precision at least; of numbers alone the default."""
+    found = xnp.result_type(*map(xnp.asarray, given))
+    return xnp.promote_types(found, np.float32) if dtypes.is_inexact(found) else real_dtype()
+
+
+def length(dt, dtype):
+    """A step's length, as states keep that of the last one."""
+    return xnp.asarray(dt).astype(dtype)
 
 
 def damping(cells: int, layer: tuple[int, int], h: float, at) -> np.ndarray:
