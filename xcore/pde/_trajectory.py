@@ -100,6 +100,9 @@ def prepared(who: str, run: Run, x0: PyTree, steps: int, op: Any) -> tuple:
     check_step(run.stepper, run.dt, op)
     u = tree.map(lambda x: _inexact(xnp.asarray(x)), x0)
     _check_fields(who, run.stepper, u)
+    inside = getattr(getattr(run.stepper, "op", None), "only_inside", None)
+    if inside is not None:  # what lies outside of a mask is no unknown
+        u = tree.map(lambda x: inside(x).astype(typeof(x).dtype), u)
     coarse = run.coarse(u, steps)
     if coarse is True:
         need = "near enough to 0 that rounding leaves the times of the steps apart, for a step depends on them"
