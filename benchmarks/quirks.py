@@ -41,6 +41,7 @@ CALLS = {
     "DOT_TRANSPOSED_SLOW": lambda: WIDE.T @ WIDE,
     "DOT_IN_REDUCTION_SLOW": lambda: (WIDE @ WIDE).sum(),
     "STENCILS_REPEATED": lambda: laplacian(laplacian(laplacian(GRID))),
+    "REPEATS_STORED": lambda: WIDE / WIDE.sum(1, keepdims=True),
     "CONV_ONE_FEATURE_SLOW": lambda: xnp.convolve(ROW, ROW[:5]),
     "REDUCE_WINDOW_QUADRATIC": lambda: xnp.cumsum(ROW),  # plain is by doubling
     "LOOPS_ON_ONE_CORE": lambda: in_one_kernel(loops, GRID, part=64),

@@ -8,6 +8,7 @@ import pytest
 import xcore as xc
 import xcore.numpy as xnp
 from xcore import lax
+from xcore._backend import quirks
 
 FIELD = np.sin(np.arange(48 * 48, dtype=np.float32)).reshape(48, 48)
 
@@ -106,6 +107,31 @@ def check_values(f, x):
         want = xc.jit(lambda x: f(x))(x)
     eps = float(xnp.finfo(got.dtype).eps)
     np.testing.assert_allclose(got, want, rtol=100 * eps, atol=100 * eps * np.abs(want).max())
+
+
+ROWS = np.linspace(0.1, 3, 256 * 32, dtype=np.float32).reshape(256, 32)
+NORMALISED = {
+    "by sums": (lambda x: x / x.sum(1, keepdims=True), 1),
+    "by norms": (lambda x: x / xnp.linalg.norm(x, axis=0), 1),
+    "softmax": (xc.nn.softmax, 1),
+    "above the mean": (lambda x: x > x.mean(), 1),
+    "the largest marked": (lambda x: xnp.arange(32) == xnp.argmax(x, 1)[:, None], 1),
+    "in a loop": (lambda x: lax.fori_loop(0, 5, lambda i, x: x / x.sum(1, keepdims=True), x), 1),
+    "moved by the mean": (lambda x: x - x.mean(1, keepdims=True), 0),
+    "by a column": (lambda x: x / x[:, :1], 0),
+    "the sums alone": (lambda x: x.sum(1) / x.max(1), 0),
+}
+
+
+@pytest.mark.skipif(not quirks.REPEATS_STORED.is_here(), reason="this jaxlib is without the quirk")
+@pytest.mark.parametrize("name", NORMALISED)
+def test_what_is_repeated_is_stored_as_it_was(name):
+    f, stored = NORMALISED[name]
+    assert count(f, ROWS) == stored
+    assert count(f, ROWS[:4, :4]) == 0
+    check_values(lambda x: 1.0 * f(x), ROWS)
+    with xc.config.override(plain=True):
+        assert count(f, ROWS) == 0
 
 
 def test_work_does_not_grow_with_levels():

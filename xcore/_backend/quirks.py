@@ -49,7 +49,7 @@ BARRIERS_DROPPED = Quirk(
     "a CPU's programs lose optimization barriers before equal work is merged", fixed=480
 )
 BARRIER_IN_KERNEL_ABORTS = Quirk(
-    "a barrier of two values in a small loop ends the process on a CPU"
+    "a barrier in a small loop is not compiled on a CPU, and one of two values ends the process"
 )
 HUGE_ARRAY_ABORTS = Quirk(
     "an array of 2^63 bytes or more ends the process when it is compiled", fixed=477
@@ -93,6 +93,10 @@ DOT_IN_REDUCTION_SLOW = Slow(
 )
 STENCILS_REPEATED = Slow(
     "a stencil of a stencil makes the inner one again at every point of the outer one"
+)
+REPEATS_STORED = Slow(
+    "a sum repeated along its axis is written out in full before a division, comparison or choice",
+    fixed=505,
 )
 CONV_ONE_FEATURE_SLOW = Slow("a convolution of one feature along one axis is no vector code")
 REDUCE_WINDOW_QUADRATIC = Slow("running totals by a window as long as the axis take quadratic time")

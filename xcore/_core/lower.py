@@ -195,11 +195,8 @@ class Lowering(Builder):
         return super().dynamic_update_slice(x, update, starts)
 
     def fence(self, x: Value) -> Value:
-        """The value, computed once and stored: the compiler does not fuse what makes it into its users.
-
-        For large values: ``barrier`` says what a compiler of small loops does with barriers.
-        """
-        return self.one("stablehlo.optimization_barrier", x.type, [x])
+        """The value, computed once and stored: the compiler does not fuse what makes it into its users."""
+        return self.barrier([x.type], [x])[0]
 
     def host_call(
         self,

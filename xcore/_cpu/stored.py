@@ -3,12 +3,17 @@
 A stencil of a stencil, as a Runge–Kutta step by ``roll`` or a few steps written out, is fused into one kernel that
 makes the inner one anew at every point of the outer one: after k levels of five points, up to 5ᵏ times. Here each
 stencil that is read at several places is stored. quirk: STENCILS_REPEATED
+
+A sum of each row that is repeated along the row, as in ``x / x.sum(1, keepdims=True)``, is written out with all its
+repetitions where a division, comparison or choice reads it. Here the sums are stored. quirk: REPEATS_STORED
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
+from .._backend import quirks
 from .._core.program import Eqn, Program, Var
 
 Readers = dict[Var, list[Eqn]]
@@ -18,6 +23,9 @@ SHIFTS = frozenset("slice pad concatenate rev dynamic_slice".split())
 _PASS = frozenset("reshape transpose broadcast_in_dim convert select clamp".split())
 _SMALLEST = 1024  # elements; to store fewer costs more than to make them again
 _SEVERAL = 1.5  # places at which an element is read, on average
+# Operations that give few numbers of many; and those that are not fused with what is repeated for them.
+_REDUCTIONS = re.compile("reduce_|dot|arg(max|min)")
+_APART = frozenset("div select eq ne lt le gt ge".split())
 _MAY_REPEAT = 2  # times that making an element takes no longer than to store and to load it
 
 
@@ -48,6 +56,28 @@ def stored(p: Program, elementwise: Collection[str]) -> set[Var]:
             found.add(v)
         else:
             of_stencils.add(v)
+    return found
+
+
+def repeated(p: Program, elementwise: Collection[str]) -> set[Var]:
+    """The variables that come from reductions, and of which each element is read at many places by what is apart."""
+    here = quirks.REPEATS_STORED.is_here()
+    if not here or not any(_REDUCTIONS.match(e.op.name) for e in p.eqns):
+        return set()
+    readers = _readers(p)
+    reduced: set[Var] = set()
+    found: set[Var] = set()
+    for e in p.eqns:
+        v, given = e.outputs[0], [a for a in e.inputs if type(a) is Var]
+        if _REDUCTIONS.match(e.op.name):
+            reduced.update(e.outputs)
+        elif not any(a in reduced for a in given):
+            continue
+        elif e.op.name == "broadcast_in_dim" and v.type.size > max(given[0].type.size, _SMALLEST):
+            if any(r.op.name in _APART for r in readers.get(v, ())):
+                found.add(given[0])
+        elif e.op.name in elementwise or e.op.name in _PASS:
+            reduced.add(v)
     return found
 
 

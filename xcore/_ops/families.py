@@ -16,7 +16,7 @@ import numpy as np
 from .._core import ArrayType, Linear, Literal, Op, dtypes, errors, typeof
 from .._core.host import moves, totals, ufunc
 from .._core.op import storing
-from .._cpu.stored import stored
+from .._cpu.stored import repeated, stored
 
 if TYPE_CHECKING:
     from .._core.typing import Operand
@@ -117,7 +117,7 @@ def per_argument(rules, count: int):
 
 # Names of the operations of which element i depends on elements i alone.
 ELEMENTWISE: set[str] = set()
-storing.append(functools.partial(stored, elementwise=ELEMENTWISE))
+storing += [functools.partial(f, elementwise=ELEMENTWISE) for f in (stored, repeated)]
 
 
 def elementwise(name, *, kinds=NUMBERS, hlo=None, lower=None, result=None, args: int = 1,
