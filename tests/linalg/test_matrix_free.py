@@ -356,9 +356,9 @@ def test_operators_have_scipys_methods():
     a = np.random.default_rng(0).standard_normal((3, 2)) * (1 + 2j)
     ours, theirs = la.as_operator(xnp.asarray(a)), scipy.sparse.linalg.aslinearoperator(a)
     x, y = np.arange(2.0), np.arange(3.0)
+    np.testing.assert_allclose(ours.matvec(x[:, None]), a @ x[:, None], rtol=1e-6)
     for name, v in (
         ("matvec", x),
-        ("matvec", x[:, None]),
         ("rmatvec", y),
         ("matmat", np.eye(2)),
         ("rmatmat", np.eye(3)),

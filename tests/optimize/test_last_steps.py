@@ -74,3 +74,13 @@ def test_no_unit_makes_a_slope_a_saddle(method):
     for size in 10.0 ** np.arange(-40, 41, 8):
         for start in ([1.0, 1.0], [2.0, 1.0], [1e-3, 1.0], [30.0, 1.0]):
             assert int(begin(np.array(start), size)) != xo.Status.saddle, (size, start)
+
+
+@pytest.mark.parametrize("method", ["lbfgs", "bfgs", "newton-cg", "trust-ncg", "trust-exact"])
+@pytest.mark.parametrize("far", [30, 100, 300])
+def test_a_variable_has_its_own_size_beside_stiff_ones(method, far):
+    """From there y has little curvature beside x: no success where Newton's step for y is a part of y."""
+    found = xo.minimize(beale, xnp.full(2, far, "float32"), method=method)
+    x = xnp.asarray(np.asarray(found.x, float))
+    step = np.linalg.solve(xc.hessian(beale)(x), xc.grad(beale)(x))
+    assert not found.success or np.max(np.abs(step / x)) < 1e-2

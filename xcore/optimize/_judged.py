@@ -76,7 +76,7 @@ def _seen(method, problem, s, x0):
     step, least, lost = method.missing(problem, s)
     reach = xnp.maximum(xnp.abs(s["x"]), xnp.abs(s["x"] - x0))
     gain = 0.5 * xnp.abs(xnp.vdot(s["g"], step))
-    error = relative_error(step, reach, xnp.ones_like(reach))
+    error = relative_error(step, reach, xnp.ones_like(reach), x0)
     return error, gain, least, lost & (s["f"] > 0)
 
 

@@ -104,7 +104,7 @@ def _error(problem, x, x0, first, sizes):
     try:
         step = missing(problem, x, f, sizes)
         reach = xnp.maximum(xnp.abs(x), xnp.abs(x - x0))
-        error = relative_error(step, reach, xnp.ones_like(reach))
+        error = relative_error(step, reach, xnp.ones_like(reach), x0)
     except Exception:  # a function without derivatives: its value, relative to the first one
         error = largest(f) / xnp.where(first > 0, first, 1)
     return f, xnp.where(largest(f) == 0, 0, xnp.where(xnp.isnan(error), xnp.inf, error))

@@ -147,15 +147,15 @@ def next_units(units: Units, seen: Sight) -> Units:
     return Units(units.x * seen.diagonal * size, units.f * size * size)
 
 
-def relative_error(step, reach, diagonal, coupling=None):
+def relative_error(step, reach, diagonal, start, coupling=None):
     """The largest part of its reach that a variable is still to go.
 
-    A variable that is 0, and always was, has no reach: it is compared with the others, by curvature; with
-    those that it is coupled to, where that is known, for their rounding errors are what moves it.
+    A variable that begins at 0, and stays there, has no reach: it is compared with the others, by curvature;
+    with those that it is coupled to, where that is known, for their rounding errors are what moves it.
     """
     others = reach / diagonal
     others = largest(others) if coupling is None else xnp.max(coupling * others, axis=1, initial=0)
-    least = xnp.finfo(typeof(step).dtype).eps ** 0.5 * others * diagonal
-    reach = xnp.maximum(reach, least)
+    eps = xnp.finfo(typeof(step).dtype).eps
+    reach = xnp.maximum(reach, xnp.where(start == 0, eps**0.5 * others * diagonal, 0))
     part = xnp.where(step == 0, 0, xnp.abs(step) / xnp.where(reach > 0, reach, 1))
     return xnp.max(xnp.where((step != 0) & (reach == 0), 1, part), initial=0)

@@ -76,14 +76,15 @@ def errors_of(s, seen):
     if seen.kind == "gradient":
         slope = seen.left / unit * s["units"].f
         size = xnp.maximum(s["reach"] * (s["round"] > 0), largest(slope))
-        return size, Errors(*[relative_error(slope, size, xnp.ones_like(size))] * 3)
+        return size, Errors(*[relative_error(slope, size, xnp.ones_like(size), s["start"])] * 3)
     reach = reach_of(s)
     left, doubt, diagonal = seen.left * unit, seen.doubt * unit, seen.diagonal * unit
-    known = relative_error(left, reach, diagonal, seen.coupling)
+    start = s["start"]
+    known = relative_error(left, reach, diagonal, start, seen.coupling)
     known = xnp.where(xnp.isinf(seen.gain), 1, xnp.where(seen.sure, known, xnp.inf))
     return reach, Errors(
-        known, known + relative_error(doubt, reach, diagonal),
-        relative_error(left + doubt, reach, diagonal),
+        known, known + relative_error(doubt, reach, diagonal, start),
+        relative_error(left + doubt, reach, diagonal, start),
     )  # fmt: skip
 
 
