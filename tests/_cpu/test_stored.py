@@ -117,6 +117,10 @@ NORMALISED = {
     "above the mean": (lambda x: x > x.mean(), 1),
     "the largest marked": (lambda x: xnp.arange(32) == xnp.argmax(x, 1)[:, None], 1),
     "in a loop": (lambda x: lax.fori_loop(0, 5, lambda i, x: x / x.sum(1, keepdims=True), x), 1),
+    "beside a callback": (
+        lambda x: (xc.debug.callback(lambda s: None, x.sum()), x / x.sum())[1],
+        1,
+    ),
     "moved by the mean": (lambda x: x - x.mean(1, keepdims=True), 0),
     "by a column": (lambda x: x / x[:, :1], 0),
     "the sums alone": (lambda x: x.sum(1) / x.max(1), 0),

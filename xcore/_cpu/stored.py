@@ -68,17 +68,21 @@ def repeated(p: Program, elementwise: Collection[str]) -> set[Var]:
     reduced: set[Var] = set()
     found: set[Var] = set()
     for e in p.eqns:
-        v, given = e.outputs[0], [a for a in e.inputs if type(a) is Var]
+        given = [a for a in e.inputs if type(a) is Var]
         if _REDUCTIONS.match(e.op.name):
             reduced.update(e.outputs)
         elif not any(a in reduced for a in given):
             continue
-        elif e.op.name == "broadcast_in_dim" and v.type.size > max(given[0].type.size, _SMALLEST):
-            if any(r.op.name in _APART for r in readers.get(v, ())):
+        elif e.op.name == "broadcast_in_dim" and _is_larger(e.outputs[0], given[0]):
+            if any(r.op.name in _APART for r in readers.get(e.outputs[0], ())):
                 found.add(given[0])
         elif e.op.name in elementwise or e.op.name in _PASS:
-            reduced.add(v)
+            reduced.add(e.outputs[0])
     return found
+
+
+def _is_larger(v: Var, given: Var) -> bool:
+    return v.type.size > max(given.type.size, _SMALLEST)
 
 
 def _is_kept(e: Eqn, readers: Readers) -> bool:

@@ -69,11 +69,19 @@ def is_mask(known) -> bool:
 def takes(f, count: int) -> bool:
     """Whether a function can be called with so many arguments; yes where it does not say."""
     try:
-        inspect.signature(f).bind(*[None] * count)
+        return fits(inspect.signature(f), count)
     except TypeError:
         return False
     except ValueError:
-        pass
+        return True
+
+
+def fits(signature: inspect.Signature, count: int) -> bool:
+    """Whether so many arguments can be given by position."""
+    try:
+        signature.bind(*[None] * count)
+    except TypeError:
+        return False
     return True
 
 
