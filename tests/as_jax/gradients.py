@@ -204,6 +204,12 @@ def check_derivatives_of_what_took_some_inside():
         close(jax.grad(outside, i)(W, X), jax.grad(reference, i)(W, X))
 
 
+def check_gradients_are_summed_once():
+    """What a pvary spreads, one psum_invariant sums on the way back; the transpose of a sum is no work."""
+    inside = str(jax.make_jaxpr(lambda w, x: mapped(jax.grad(_mean), w, x))(W, X))
+    assert inside.count("psum[") == 1
+
+
 def check_shared_and_split_arguments():
     def loss(v, x):
         return lax.psum((x[0, 0] * v).sum(), "d") ** 2
