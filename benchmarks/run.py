@@ -3,6 +3,7 @@
     python benchmarks/run.py                all of them
     python benchmarks/run.py core           one; the other sections of RESULTS.md stay
 
+A section has one table for each processor, Python and jaxlib that was seen: a run adds its own, or replaces it.
 Each script runs in a process of its own. Leaves with status 1 if a script or a case fails; a figure
 over its bar is shown, not an error.
 """
@@ -23,8 +24,11 @@ PREFACE = """# Benchmark results
 
 Written by `make bench`; how it is measured stands in `harness.py`. A ratio is ours / peer, the
 median over interleaved rounds (the peer is jax where a line names no other); a bar is the most that
-we allow ourselves.
+we allow ourselves. There is a table for each processor, Python and jaxlib that was seen.
 """
+SEEN = re.compile(
+    r"^\d{4}-\d\d-\d\d; .*?\((.+?)\), Python (\d+\.\d+).*?, jaxlib (\d+\.\d+)", re.MULTILINE
+)
 
 
 def main(names: list[str]) -> int:
@@ -45,7 +49,8 @@ def main(names: list[str]) -> int:
             continue
         rows = [Row(**row) for row in report["rows"]]
         failed |= any(row.error for row in rows)
-        sections[name] = section(report["title"], report["facts"], rows)
+        tables = tables_of(sections.get(name, "")) | tables_of(table(report["facts"], rows))
+        sections[name] = "\n".join([report["title"], *tables.values()])
         RESULTS.write_text(
             PREFACE + "".join(f"\n## {n}\n\n{sections[n]}" for n in sorted(sections))
         )
@@ -59,10 +64,20 @@ def run(script: Path) -> dict | None:
         return json.loads(out.read_text()) if done.returncode == 0 and out.exists() else None
 
 
-def section(title: str, facts: str, rows: list[Row]) -> str:
+def table(facts: str, rows: list[Row]) -> str:
     barred = [row for row in rows if row.bar is not None or row.error]
     met = f"{sum(row.ok for row in barred)} of {len(barred)} at or under their bar."
-    return "\n".join([title, f"{facts}.", "", HEAD, *map(line, rows), "", met, ""])
+    return "\n".join([f"{facts}.", "", HEAD, *map(line, rows), "", met, ""])
+
+
+def tables_of(section: str) -> dict[tuple[str, ...], str]:
+    """The tables of a section, by what they were measured on."""
+    found = list(SEEN.finditer(section))
+    ends = [m.start() for m in found[1:]] + [len(section)]
+    return {
+        m.groups(): section[m.start() : e].rstrip("\n") + "\n"
+        for m, e in zip(found, ends, strict=True)
+    }
 
 
 def read(path: Path) -> dict[str, str]:
