@@ -1,5 +1,6 @@
 """What is looked at in a process of its own, where ``jax`` is xcore: each function returns when it is so."""
 
+import subprocess
 import sys
 
 import numpy as np
@@ -448,6 +449,45 @@ def check_parts_of_sparse_matrices():
     v = jnp.asarray([1.0, 2.0, 3.0])
     product = lambda data: (sparse.BCOO((data, m.indices), shape=m.shape) @ v).sum()
     close(jax.grad(product)(m.data), np.array([2.0, 1.0, 3.0]))
+
+
+# How libraries that take arrays of any package find out whose an array is
+
+
+def check_namespaces_of_arrays_are_jax_numpy():
+    spaces = [jnp.ones(2).__array_namespace__()]
+    jax.jit(lambda x: spaces.append(x.__array_namespace__(api_version="2024.12")) or x)(1.0)
+    assert all(space is jnp and space.__name__ == "jax.numpy" for space in spaces)
+    raises(ValueError, lambda: jnp.ones(2).__array_namespace__(api_version="1999.12"))
+
+
+def check_modules_come_along():
+    code = "import xcore.as_jax, jax, sys; assert sys.modules['jax.core'].Tracer and 'jax.lax.linalg' in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def check_constants_are_traced_in_jit():
+    def is_traced(x):
+        try:
+            bool(x)
+        except jax.errors.TracerBoolConversionError:
+            return True
+        return False
+
+    found = []
+
+    def f(x):
+        found.extend(is_traced(make(False)) for make in (jnp.asarray, jnp.array))
+        with jax.ensure_compile_time_eval():
+            found.append(is_traced(jnp.asarray(False)))
+        return x * jnp.asarray(2.0)
+
+    close(jax.jit(f)(3.0), 6.0)
+    close(jax.jit(jax.grad(f))(3.0), 2.0)
+    assert found == [True, True, False] * 2
+    found.clear()
+    close(jax.vmap(jax.grad(f))(jnp.arange(3.0)), [2.0] * 3)
+    assert found == [False] * 3
 
 
 if __name__ == "__main__":

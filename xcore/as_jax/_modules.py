@@ -90,6 +90,13 @@ def _public_names(place) -> list[str]:
     return found or [n for n in dir(place) if not isinstance(getattr(place, n), types.ModuleType)]
 
 
+# Modules that ``import jax`` does not bring along.
+_LATER = tuple(
+    f"{NAME}.{part}"
+    for part in ("experimental.", "extend", "scipy.", "example_libraries", "flatten_util")
+)
+
+
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds ``jax`` and everything below it, and nothing of it anywhere else.
 
@@ -116,7 +123,11 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return self.table[spec.name]()
 
     def exec_module(self, module):
-        """All of its names are looked up later."""
+        """Its names are looked up later; ``jax`` brings its modules along, for who asks sys.modules for them."""
+        if module.__name__ == NAME:
+            for name in self.table:
+                if name.startswith(f"{NAME}.") and not name.startswith(_LATER):
+                    importlib.import_module(name)
 
 
 def refuse_if_loaded() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from .._core.eval import is_array_like
 from .._core.mesh import AbstractMesh, get_mesh
 from .._core.sharding import Sharding
 from .._core.trace import Trace, Tracer, current, evaluating, is_evaluating, using
-from .._core.types import ArrayType, typeof
+from .._core.types import ArrayType, Value, typeof
 from ..random._keys import KeyType
 from ._jaxprs import view_of
 from ._types import type_of_keys
@@ -116,11 +117,22 @@ def open_attributes() -> None:
     Error.get_exception = Error.exception  # pyright: ignore[reportAttributeAccessIssue]
     Trace.main = property(lambda self: self)  # pyright: ignore[reportAttributeAccessIssue]
     Trace.level = 0  # pyright: ignore[reportAttributeAccessIssue]
+    Value.__array_namespace__ = _namespace_of(Value.__array_namespace__)  # pyright: ignore
     Tracer._trace = property(lambda self: self.owner)  # pyright: ignore[reportAttributeAccessIssue]
     Sharding._device_assignment = property(lambda self: tuple(self.devices))  # pyright: ignore
     Sharding._addressable_device_assignment = property(  # pyright: ignore
         lambda self: tuple([d for d in self.devices if d in self.addressable_devices])
     )
+
+
+def _namespace_of(own):
+    """The namespace that libraries tell from others by its name: the face, not the module behind it."""
+
+    def __array_namespace__(self, /, *, api_version=None):
+        own(self, api_version=api_version)  # refuses versions that are not ours
+        return importlib.import_module("jax.numpy")
+
+    return __array_namespace__
 
 
 @contextlib.contextmanager

@@ -12,7 +12,10 @@ import xcore as xc
 
 from .._backend.client import has_started
 from .._core import dtypes, errors
+from .._core.array import Array
 from .._core.program import RecordTracer
+from .._core.trace import is_evaluating
+from .._ops.identity import stop_gradient
 from ..random._gamma import gamma_of_shape, log_gamma_of_shape
 from ..random._keys import WORDS, KeyArray, KeyType
 from ._jaxprs import primitive_named
@@ -80,6 +83,22 @@ def random_gamma_grad(a, sample, *, log_space: bool = False):
 def igamma_grad_a(a, x):
     """The derivative of the regularised lower gamma function by its shape."""
     return xc.jvp(lambda a: xc.special.gammainc(a, x), (a,), (xc.numpy.ones_like(a),))[1]
+
+
+def _of_the_trace(f):
+    """Constants made inside of jit are traced, as libraries expect that look for jit that way."""
+
+    @functools.wraps(f)
+    def call(*args, **kwargs):
+        made = f(*args, **kwargs)
+        if is_evaluating() or not isinstance(made, Array):
+            return made
+        return stop_gradient(made)
+
+    return call
+
+
+array, asarray = _of_the_trace(xc.numpy.array), _of_the_trace(xc.numpy.asarray)
 
 
 def shape(a) -> tuple:
