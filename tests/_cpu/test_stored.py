@@ -9,6 +9,7 @@ import xcore as xc
 import xcore.numpy as xnp
 from xcore import lax
 from xcore._backend import quirks
+from xcore._core import compile
 
 FIELD = np.sin(np.arange(48 * 48, dtype=np.float32)).reshape(48, 48)
 
@@ -147,3 +148,21 @@ def test_work_does_not_grow_with_levels():
 
     few, many = instructions(3), instructions(6)
     assert many <= 3 * few
+
+
+@pytest.mark.skipif(not quirks.REPEATS_STORED.is_here(), reason="this jaxlib is without the quirk")
+def test_small_loops_beside_a_stored_value_become_one_kernel():
+    def normalised(y):
+        return y / y.sum(1, keepdims=True)
+
+    def beside(x, y):
+        return lax.fori_loop(0, 9, lambda i, x: 0.5 * x + 1, x), normalised(y)
+
+    def inside(y):
+        return lax.fori_loop(0, 3, lambda i, y: normalised(y), y)
+
+    y = xnp.ones((200, 100))
+    for f, args, kept in ((beside, (xnp.ones(8), y), False), (inside, (y,), True)):
+        program = xc.jit(f).trace(*args).program
+        with compile.lowering().lowered(program, "cpu") as ctx:
+            assert ctx.barriers == kept

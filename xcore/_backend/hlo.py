@@ -56,6 +56,7 @@ class Builder(Calls, Artifacts, Partitions):
 
     may_repeat = staticmethod(provenance.may_repeat)
     may_overlap = staticmethod(provenance.may_overlap)
+    in_main = staticmethod(provenance.in_main)
     log1p_is_inaccurate = quirks.LOG1P_INACCURATE.is_here()
 
     def __init__(self, platform: str, partitions: int = 1) -> None:

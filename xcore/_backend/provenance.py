@@ -25,6 +25,11 @@ def _is_of_main(block: ir.Block) -> bool:
     return "sym_visibility" in attributes and attributes["sym_visibility"].value == "public"
 
 
+def in_main() -> bool:
+    """Whether what is written next belongs to the body of the public function, in no loop and no branch."""
+    return _is_of_main(ir.InsertionPoint.current.block)
+
+
 # Divisors repeated
 # XLA divides by a number or a row repeated by multiplying with its reciprocal, which is rounded
 # twice and overflows. (quirk: DIVIDES_BY_RECIPROCAL; tests/numpy/test_division.py)

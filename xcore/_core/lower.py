@@ -50,7 +50,7 @@ class Lowering(Builder):
         self.out_types: list[ArrayType] = []
         self._token: Value | None = None  # of the last ordered callback
         self.kernel = False  # whether it is the inside of one kernel, which has no barriers
-        self.barriers = False  # whether there are optimization barriers in it
+        self.barriers = False  # whether there are optimization barriers in it that may be in loops
         self._ordered = False  # whether the equation being written has ordered callbacks in it
         # whether operations are written as suits a CPU where that is faster
         self.tuned = platform == "cpu" and not config.settings().plain
@@ -186,7 +186,7 @@ class Lowering(Builder):
 
     def barrier(self, types: Types, values: Values) -> list[Value]:
         """The values behind an optimization barrier: none is available before all of them are."""
-        self.barriers = True
+        self.barriers |= not self.in_main()
         return list(self.op("stablehlo.optimization_barrier", types, values))
 
     def dynamic_update_slice(self, x: Value, update: Value, starts: Values) -> Value:
