@@ -1,5 +1,8 @@
 """Indexing and changed copies, against NumPy."""
 
+import itertools
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -342,3 +345,23 @@ def test_lanes_of_empty_batches():
     assert xc.vmap(take)(x, i).shape == xc.jit(xc.vmap(take))(x, i).shape == (0,)
     assert xc.grad(lambda x: xc.vmap(take)(x, i).sum())(x).shape == (0, 3)
     assert xc.grad(lambda x: xnp.sort(x, axis=1).sum())(x).shape == (0, 3)
+
+
+PLACES = 0, -1, slice(None), slice(0, 1), slice(None, 2), slice(1, 1)
+
+
+@pytest.mark.parametrize(
+    "shape", [(1, 1, 1), (1, 3, 1), (2, 1, 3), (1, 2, 3), (3, 1, 1), (1, 1, 2)]
+)
+def test_windows_with_axes_of_length_one(shape):
+    values = np.arange(math.prod(shape), dtype=np.float32).reshape(shape)
+    x = xnp.asarray(values)
+    for index in itertools.chain(*(itertools.product(PLACES, repeat=n) for n in (1, 2, 3))):
+        part = x[index]
+        assert part.shape == np.asarray(part).shape == values[index].shape, index
+        np.testing.assert_array_equal(part, values[index])
+        want = values.copy()
+        want[index] = -np.arange(values[index].size).reshape(values[index].shape)
+        np.testing.assert_array_equal(x.at[index].set(want[index]), want)
+        want[index] = values[index] + 1
+        np.testing.assert_array_equal(x.at[index].add(1.0), want)

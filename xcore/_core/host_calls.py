@@ -50,11 +50,10 @@ def found(value: str, array: str) -> list[str]:
 
 
 def _window_index(starts: Sequence[int], sizes: Sequence[int], shape: Sequence[int]) -> Any:
-    """The index of a window of which the axes that ``shape`` lacks have length 1."""
+    """The index of a window of which the axes that ``shape`` lacks have length 1: any of them, as it is the same."""
     index, kept = list[Any](), list(shape)
     for a, n in zip(starts, sizes, strict=True):
-        rest = len(sizes) - len(index)
-        if n == 1 and (not kept or kept[0] != 1 or len(kept) < rest):
+        if n == 1 and (not kept or kept[0] != 1):
             index.append(a)
         else:
             index.append(slice(a, a + n))
