@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .. import sparse
 from ._couplings import Couplings, inside, offsets, read
 from ._factors import prepared
 from ._grid import size
@@ -46,8 +47,8 @@ class Plan(NamedTuple):
       smoother: "polynomial", Chebyshev's in D⁻¹ A; "lines"; or "marches", sweeps from all corners to the opposite ones.
       lines: the axes along which lines are solved.
       skew: whether restriction is not the transpose of interpolation.
-      last: at the end how it is solved there, "dense", "all" or "pinned" (sparse factors, see ``_factors``), or
-        "smoother"; empty elsewhere.
+      last: at the end how it is solved there, "dense", "all" or "pinned" (sparse factors, see ``_factors``),
+        "smoother", or "algebraic" (a cycle of classical multigrid); empty elsewhere.
     """
 
     shape: tuple
@@ -138,6 +139,16 @@ def hierarchy(c: Couplings, kind: Kind) -> tuple:
         c = _upwind(c) if plan.smoother == "marches" else c
 
 
+def algebraic(c: Couplings, kind: Kind) -> tuple:
+    """Likewise with one level, whose cycle is that of classical multigrid: which unknowns are coarse is chosen row by
+    row there, which holds where each node has directions of its own."""
+    n = len(c.shape)
+    plan = Plan(c.shape, c.rings, kind.starts, (1,) * n, "lines", (), kind.skew, "algebraic")
+    values, rows, columns = c.triples()
+    a = sparse.coo_array((values, (rows, columns)), shape=(size(c.shape),) * 2)
+    return (plan,), ({"m": sparse.multigrid(a, kind="classical")},)
+
+
 def _held(plan: Plan, c: Couplings) -> dict:
     """The arrays of a level."""
     every = tuple(c.elements[o] for o in offsets(len(c.shape), c.reach))
@@ -164,12 +175,11 @@ def _planned(c: Couplings, kind: Kind) -> Plan:
     if size(shape) <= kind.factors:
         return nothing._replace(last="pinned" if kind.singular else "all")
     fits = [m >= 6 if ring else m > 3 for m, ring in zip(shape, rings, strict=True)]
-    shares = _shares(c) if kind.values else [np.ones(shape)] * n
     wanted = _wanted(c, fits) if kind.values else fits
     strides = tuple(2 if fit and want else 1 for fit, want in zip(fits, wanted, strict=False))
-    alone = [float((s > _ALONE).mean()) > _RARE for s in shares]
     smoother, lines = "lines", tuple(i for i in range(n) if shape[i] > 1)
     if kind.values and kind.definite and not kind.skew:
+        alone = in_lines(c)
         lines = tuple(i for i in lines if alone[i])
         smoother = "lines" if lines else "polynomial"
     if kind.values and kind.skew and _one_way(c) > _CARRIED:
@@ -201,6 +211,11 @@ def _shares(c: Couplings) -> list[np.ndarray]:
         ]
         out.append(sum(mine) / total)
     return out
+
+
+def in_lines(c: Couplings) -> list[bool]:
+    """For each axis whether somewhere next to all couplings are along it."""
+    return [float((s > _ALONE).mean()) > _RARE for s in _shares(c)]
 
 
 def _wanted(c: Couplings, fits: list) -> np.ndarray:

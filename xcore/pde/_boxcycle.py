@@ -13,7 +13,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import cond, scan, switch
-from .._core import tree, typeof
+from .._core import dtypes, tree, typeof
 from ._along import shifted, slab
 from ._blackbox import Plan, base, classes, halved, marches, part, sides, step
 from ._couplings import offsets
@@ -199,6 +199,8 @@ def cycle(plans: tuple, arrays: tuple, b):
     plan, held = plans[0], arrays[0]
     if plan.last == "dense":
         return (held["inverse"] @ b.reshape(-1)).reshape(plan.shape)
+    if plan.last == "algebraic":
+        return held["m"].mv(b.reshape(-1)).reshape(plan.shape)
     if plan.last in ("all", "pinned"):
         return solved(Spec(plan.shape, plan.rings, plan.last), held["key"], held["a"], b)
 
@@ -219,11 +221,11 @@ def cycle(plans: tuple, arrays: tuple, b):
 
 
 def in_dtype(arrays, dtype):
-    """The arrays of a hierarchy in a dtype; complex ones stay so, and keys."""
+    """The arrays of a hierarchy in a dtype; complex ones stay so, and keys and places."""
 
     def cast(x):
         x = np.asarray(x)
         wide = np.promote_types(dtype, np.complex64) if np.iscomplexobj(x) else dtype
-        return xnp.asarray(x if x.dtype == np.uint8 else x.astype(wide))
+        return xnp.asarray(x.astype(wide) if dtypes.is_inexact(x.dtype) else x)
 
     return tree.map(cast, arrays)

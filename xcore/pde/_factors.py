@@ -19,7 +19,7 @@ from .._core import ShapeDtypeStruct, typeof
 from ._couplings import Couplings, inside, offsets
 from ._grid import size
 
-_MOST_KEPT = 64
+_MOST_KEPT, _MOST_BYTES = 64, 2**30
 _SMALL = 6  # nodes along the longest axis: not cut any more
 _kept: OrderedDict[Any, Any] = OrderedDict()
 _lock = threading.Lock()
@@ -88,8 +88,12 @@ def _key(spec: Spec, every: tuple) -> bytes:
 def _keep(key: bytes, made) -> None:
     with _lock:
         _kept[key] = made
-        while len(_kept) > _MOST_KEPT:
+        while len(_kept) > _MOST_KEPT or (len(_kept) > 1 and _bytes_kept() > _MOST_BYTES):
             _kept.popitem(last=False)
+
+
+def _bytes_kept() -> int:
+    return sum(made[0].nnz * 12 for made in _kept.values() if made is not None)
 
 
 def _found(spec: Spec, key: bytes, every: tuple):

@@ -7,6 +7,7 @@ of them chooses the method, and derivatives are those of the equation.
 from __future__ import annotations
 
 import functools
+import hashlib
 import math
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from .._solution import Status, first_that_holds
 from ..linalg._range import magnitude, safe_norm
 from ..numpy._select import safe_divide
 from ._along import along
-from ._blackbox import Kind, Plan, hierarchy
+from ._blackbox import Kind, Plan, algebraic, hierarchy
 from ._boxcycle import cycle, in_dtype
 from ._colours import colours, leading
 from ._couplings import Couplings, nearest, offsets, read
@@ -33,12 +34,15 @@ from ._laplacian import Laplacian
 from ._minimal import Equation, How, run
 from ._operators import Helmholtz
 from ._poisson import UNBALANCED, require_compatible
-from ._portrait import FACTORS_AT_MOST, Portrait, portrait, way
+from ._portrait import FACTORS_AT_MOST, Portrait, instead, portrait, way
 from ._solutions import FieldSolution
 
-METHODS = ("auto", "sparse", "cg", "gcr")
+METHODS = ("auto", "sparse", "cg", "gcr", "algebraic")
+_MOST_KEPT = 4  # set-ups
+_kept: dict[bytes, tuple] = {}
 _STEPS = 100  # of a solution within a step
 _FARTHEST = 6  # nodes: how far rows may look
+_PATIENCE = 40  # steps: for more, there are other ways
 _ADVICE = ((Status.max_steps, " with max_steps"),)
 
 
@@ -64,20 +68,32 @@ def solve_any(who, op, f, rtol, method, max_steps, history, progress) -> FieldSo
     c = elements(op)
     if c is None:
         return _without_values(who, op, f, how)
-    answer = _known(who, op, f, c, how, method)
-    if method != "auto" or answer.method == "sparse":
-        return answer
-    return or_by_factors(answer, c.shape, lambda: _known(who, op, f, c, how, "sparse"))
+    set_up = functools.partial(_set_up, op, c, dtype=dtypes.to_real(typeof(f).dtype))
+    made = set_up(method)
+    others = instead(made[0], c.shape) if method == "auto" and made[1].method != "sparse" else ()
+    if not others:
+        return _known(who, op, f, made, how)
+    return _one_of(who, op, f, how, set_up, others)
 
 
-def or_by_factors(answer: FieldSolution, shape: tuple, again) -> FieldSolution:
-    """The answer, or that of ``again``, by sparse factors, where it is known to be no success and that is one."""
-    at_hand = type(answer.status) is Array and size(shape) <= FACTORS_AT_MOST[len(shape)]
-    better = again() if at_hand and not bool(answer.ok) else answer
-    if better is answer or not bool(better.ok):
-        return answer
-    why = f"{answer.reason}; that ended with {Status(int(answer.status)).name!r} after {int(answer.steps)} steps"
-    return better.replace(reason=f"{why}, so sparse factors were taken")
+def _one_of(who, op, f, how: How, set_up, others: tuple) -> FieldSolution:
+    """The solution by a cycle of next neighbours, or where that needs many steps by the first of others that succeeds,
+    which is then known the next time."""
+    made = set_up("auto")
+    known = made[-1].get("others", others)
+    once = any(isinstance(x, Value) and type(x) is not Array for x in tree.leaves((f, op)))
+    if known is others:
+        answer = _known(who, op, f, made, how.replace(patience=None if once else _PATIENCE))
+        if type(answer.status) is not Array or bool(answer.ok):
+            return answer
+        made[-1]["why"] = f"{answer.reason}; that was no success in {int(answer.steps)} steps"
+    for name, words in known:
+        answer = _known(who, op, f, set_up(name), how)
+        if type(answer.status) is not Array or bool(answer.ok):
+            made[-1]["others"] = ((name, words),)
+            return answer.replace(reason=f"{made[-1]['why']}, so {words} taken")
+    made[-1].pop("others", None)
+    return _known(who, op, f, made, how)
 
 
 def simpler(op: GridOperator) -> tuple | None:
@@ -155,12 +171,9 @@ def _trimmed(c: Couplings) -> Couplings:
 _apply = jit(lambda op, u: op(u))
 
 
-def _known(who, op, f, c: Couplings, how: How, method: str) -> FieldSolution:
-    dtype = typeof(f).dtype
-    p, taken, plans, arrays = _set_up(op, c, method, dtypes.to_real(dtype))
-    how = how.replace(method=taken.krylov)
-    null = _null(op, c, p)
-    ready = Prepared(plans, p, how, null)
+def _known(who, op, f, made: tuple, how: How) -> FieldSolution:
+    dtype, (p, taken, plans, arrays, null) = typeof(f).dtype, made[:5]
+    ready = Prepared(plans, p, how.replace(method=taken.krylov), null)
     u, steps, rows, (residual, goal, status), excess, mean = _run(op, f, arrays, ready)
     require_compatible(who, excess, dtype)
     rows = None if rows is None else history_of(rows, steps)
@@ -175,9 +188,9 @@ def set_up(op, dtype) -> tuple | None:
     c = elements(op)
     if c is None:
         return None
-    p, taken, plans, arrays = _set_up(op, c, "auto", dtypes.to_real(dtype))
+    p, taken, plans, arrays, null, _ = _set_up(op, c, "auto", dtypes.to_real(dtype))
     how = How(taken.krylov, None, _STEPS, False, False)
-    return arrays, Prepared(plans, p, how, _null(op, c, p), bare=True)
+    return arrays, Prepared(plans, p, how, null, bare=True)
 
 
 def homogeneous(who: str, op, right, made: tuple | None) -> tuple:
@@ -191,8 +204,23 @@ def homogeneous(who: str, op, right, made: tuple | None) -> tuple:
 
 
 def _set_up(op, c: Couplings, method: str, dtype) -> tuple:
-    """(portrait, way, plans, arrays) of an operator."""
-    c = _filled(c)
+    """``_made`` for an operator, or what was made of the same elements just now."""
+    starts = tuple(int(not a.ring and a.kinds[0][1] == 0) for a in op.axes)
+    digest = hashlib.blake2b(repr((c.shape, c.rings, starts, method, str(dtype))).encode())
+    for x in (np.asarray(op.weights), *c.elements.values()):
+        digest.update(np.ascontiguousarray(x).data)
+    key = digest.digest()
+    if key not in _kept:
+        _kept[key] = _made(op, c, method, dtype, starts)
+    found = _kept[key]
+    while len(_kept) > _MOST_KEPT:
+        _kept.pop(next(iter(_kept)), None)
+    return found
+
+
+def _made(op, c: Couplings, method: str, dtype, starts: tuple) -> tuple:
+    """(portrait, way, plans, arrays, what the sum of rows vanishes with, what is learnt later) of an operator."""
+    bare, c = c, _filled(c)
     digits = float(
         np.finfo(np.float64).eps
     )  # elements were read in that, coefficients of fewer digits being exact
@@ -206,16 +234,15 @@ def _set_up(op, c: Couplings, method: str, dtype) -> tuple:
     near = c if taken.method == "sparse" else nearest(c)
     if taken.shift:
         near = _damped(near, taken.shift)
-    starts = tuple(int(not a.ring and a.kinds[0][1] == 0) for a in op.axes)
     kind = Kind(
         starts, not p.symmetric, p.symmetric and p.dominant, p.singular, True, taken.factors
     )
-    plans, arrays = hierarchy(near, kind)
+    plans, arrays = (algebraic if taken.method == "algebraic" else hierarchy)(near, kind)
     arrays = {
         "levels": arrays, "rows": unit * scale * np.ones(c.shape), "sizes": np.abs(c.centre) + c.others,
         "columns": None if p.symmetric else np.abs(c.centre) + c.T.others,
     }  # fmt: skip
-    return p, taken, plans, in_dtype(arrays, dtype)
+    return p, taken, plans, in_dtype(arrays, dtype), _null(op, bare, p), {}
 
 
 def _filled(c: Couplings) -> Couplings:
@@ -311,9 +338,9 @@ def _equation(matvec, b, arrays, ready: Prepared, turned: bool) -> Equation:
         near = lambda r: linear_transpose(forward, example)(r)[0]  # noqa: E731
     rows = arrays["rows"]
     rows = xnp.ones_like(sizes) if turned else 1 / xnp.where(rows == 0, 1, xnp.abs(rows))
-    return Equation(
-        matvec, near, b, sizes, rows / xnp.max(rows), 1 / xnp.where(sizes == 0, 1, sizes)
-    )
+    even = 1 / xnp.where(sizes == 0, 1, sizes)
+    definite = not turned and ready.portrait.definite
+    return Equation(matvec, near, b, sizes, rows / xnp.max(rows), even, definite)
 
 
 def _like(z, real: bool):
@@ -343,8 +370,7 @@ def _verdict(op, u, right, arrays, ready: Prepared, excess, status):
     residual, own = share(safe_norm(applied - right)), ready.how.goal is None
     rows = xnp.abs(arrays["rows"])
     rounding = share(4 * eps * safe_norm(arrays["sizes"] / rows * xnp.abs(u)))
-    p = ready.portrait
-    definite = p.dominant and bool(p.turn)  # nothing is amplified by more than the grid explains
+    definite = ready.portrait.definite
     if own:
         most = np.inf if definite else eps**0.5
         goal = xnp.maximum(default_rtol(typeof(u).dtype), xnp.minimum(rounding, most))

@@ -22,6 +22,7 @@ from ..numpy._select import safe_divide
 _WINDOW = 30  # directions that are kept
 _IDLE = 30  # steps in a row that change next to nothing: rounding, or the method, allows no more
 _ROUNDINGS = 2
+_TRIED = 10  # steps before which nothing is said of how many it will be
 
 
 @struct
@@ -35,6 +36,8 @@ class Equation:
       sizes: the sums of the absolute values of its rows.
       rows: factors that make residuals those that users see.
       even: factors that make all rows of a of size 1.
+      definite: whether what rounding explains must also leave the energies x̄ a x and x̄ b as near as half of the
+        digits: of errors along smooth fields a residual shows little.
     """
 
     a: Any
@@ -43,6 +46,7 @@ class Equation:
     sizes: Any
     rows: Any
     even: Any
+    definite: bool = static(default=False)
 
     def excess(self, x, r, goal):
         """By how much the residual is too large: at most 1 where it is small enough.
@@ -58,7 +62,14 @@ class Equation:
             left = norm(scale * r)
             return safe_divide(left, allowed, xnp.where(left > 0, np.inf, 0), where=allowed > 0)
 
-        return xnp.maximum(of(self.rows), of(self.even)) if own else of(self.rows)
+        most = xnp.maximum(of(self.rows), of(self.even)) if own else of(self.rows)
+        return xnp.maximum(most, self._off_balance(x, r)) if own and self.definite else most
+
+    def _off_balance(self, x, r):
+        most = float(dtypes.finfo(typeof(r).dtype).eps) ** 0.5 / 16  # of what is a success
+        off, energy = xnp.abs(inner(x, r)), xnp.abs(inner(x, self.b - r))
+        small = norm(self.rows * r) <= _default(r) * norm(self.rows * self.b)
+        return xnp.where(small, 0, safe_divide(off, most * energy, off, where=energy > 0))
 
 
 def _default(r) -> float:
@@ -74,6 +85,7 @@ class How:
     max_steps: int = static(default=100)
     history: bool = static(default=False)
     progress: Any = static(default=False)
+    patience: Any = static(default=None)  # gives up where it will take more steps than that
 
 
 def run(e: Equation, how: How) -> tuple:
@@ -83,7 +95,9 @@ def run(e: Equation, how: How) -> tuple:
     def start():
         zero = xnp.zeros_like(e.b)
         state = begin(e, zero, e.b, how)
-        return state | _judged(e, state, e.b, how) | {"idle": xnp.zeros((), np.int32), "best": zero}
+        none = xnp.zeros((), np.int32)
+        state = state | _judged(e, state, e.b, how) | {"idle": none, "best": zero, "taken": none}
+        return state | {"first": state["excess"]}
 
     def step(s):
         new = advance(e, s)
@@ -96,6 +110,8 @@ def run(e: Equation, how: How) -> tuple:
             "least": xnp.minimum(new["least"], s["least"]),  # NaN stays, and ends it
             "best": xnp.where(new["least"] <= s["least"], new["x"], s["best"]),
             "idle": xnp.where(better, np.int32(0), s["idle"] + np.int32(1)),
+            "taken": s["taken"] + np.int32(1),
+            "lost": new["lost"] | _slow(s, new, how.patience),
         }
 
     def done(s):
@@ -110,6 +126,15 @@ def run(e: Equation, how: How) -> tuple:
         (s["lost"] | (s["idle"] >= _IDLE), Status.stagnation),
     )  # fmt: skip
     return s["best"], ran.steps, status, ran.rows
+
+
+def _slow(s: dict, new: dict, patience):
+    """Whether, as it went, more steps than these will be needed; the first few tell nothing."""
+    if patience is None:
+        return xnp.zeros((), bool)
+    taken, least = s["taken"] + np.int32(1), xnp.minimum(s["least"], new["least"])
+    gained = xnp.log(s["first"] / xnp.minimum(least, s["first"]))
+    return (taken >= _TRIED) & (taken * xnp.log(s["first"]) > patience * gained)
 
 
 def _judged(e: Equation, s: dict, r, how: How) -> dict:

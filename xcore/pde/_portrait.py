@@ -6,14 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ._blackbox import in_lines
 from ._couplings import Couplings
 from ._grid import size
 
 FACTORS_UP_TO = {
     1: 2**20,
-    2: 20_000,
-    3: 6_000,
-}  # unknowns, by axes: for less, sparse factors are quick
+    2: 140_000,
+    3: 15_000,
+}  # unknowns, by axes: for less, sparse factors take a second, and no cycle needs to be compiled
 FACTORS_AT_MOST = {1: 2**20, 2: 1_100_000, 3: 60_000}  # as long as they are the last resort
 _COARSEST = {1: 2**20, 2: 2**14, 3: 2**12}
 _ROUGH = 0.12  # the part of the diagonal that waves take, up to which a grid can carry them
@@ -31,8 +32,8 @@ class Portrait(NamedTuple):
         operator is (semi)definite.
       singular: whether constants are in the kernel, on those unknowns that have neighbours.
       waves: the largest part by which sums of rows are on the other side of 0 than the diagonal, as in Δ + k².
-      alone: for each axis whether its couplings outweigh those of the others somewhere.
       reach: how far rows look.
+      lines: whether somewhere next to all couplings of nodes are along one axis.
     """
 
     symmetric: bool
@@ -43,6 +44,17 @@ class Portrait(NamedTuple):
     singular: bool
     waves: float
     reach: int
+    lines: bool = False
+
+    @property
+    def definite(self) -> bool:
+        """Whether nothing is amplified by more than the grid explains."""
+        return self.dominant and bool(self.turn)
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether classical multigrid, which looks at each row, is made for it."""
+        return self.real and self.definite and not self.waves and self.reach <= 1
 
     def words(self) -> str:
         """What it is, in words."""
@@ -76,6 +88,7 @@ def portrait(c: Couplings, volumes: np.ndarray, digits: float) -> Portrait:
         symmetric, weighted, real, turn,
         bool(turn) and bool(np.all((np.conj(turn) * d).real >= c.others - 4 * digits * size_of)),
         _keeps_constants(c, 8 * digits * whole), waves if waves > 64 * digits else 0.0, c.reach,
+        any(in_lines(c)),
     )  # fmt: skip
 
 
@@ -133,8 +146,22 @@ def way(p: Portrait, shape: tuple, method: str, near: bool = True) -> Way:
     if p.waves:
         return _for_waves(p, shape, krylov)
     name = "conjugate gradients" if krylov == "cg" else "minimal residuals"
+    # planes are tied strongly there: points do not smooth, and lines take long
+    planes = ndim == 3 and p.lines and p.by_rows
+    if method == "algebraic" or (method == "auto" and planes):
+        what = f"{name} with classical algebraic multigrid"
+        return Way(krylov, 0.0, 0, "algebraic", f"{p.words()}: {what}")
     why = f"{p.words()}: {name} with a multigrid cycle made of its elements"
     return Way(krylov, 0.0, _COARSEST[ndim], krylov, why)
+
+
+def instead(p: Portrait, shape: tuple) -> tuple:
+    """(method, words) to try where a cycle of next neighbours is of little help, the best first."""
+    n, ndim = size(shape), len(shape)
+    factors = (("sparse", "sparse factors were"),) * (n <= FACTORS_AT_MOST[ndim])
+    rows = ("algebraic", "classical algebraic multigrid was")
+    by_rows = (rows,) * p.by_rows
+    return factors + by_rows if n <= 2 * FACTORS_UP_TO[ndim] else by_rows + factors
 
 
 def _for_waves(p: Portrait, shape: tuple, krylov: str) -> Way:

@@ -37,7 +37,8 @@ _LIGHT_FROM, _LIGHT_UP_TO = 2**14, 2000  # unknowns in all, and along an axis
 _IN_FLOWS = "elements lose too many digits, so cycles of flows were taken"
 _ADVICE = ((Status.max_steps, " with max_steps"),)
 OPERATORS = (Laplacian, Diffusion, Masked, Helmholtz)
-METHODS = ("auto", "direct", "cg", "bicgstab", "multigrid", "full multigrid")
+BY_ELEMENTS = ("sparse", "gcr", "algebraic")
+METHODS = ("auto", "direct", "cg", "bicgstab", "multigrid", "full multigrid", *BY_ELEMENTS)
 
 
 def solve(
@@ -62,7 +63,8 @@ def solve(
         multigrid cycle as preconditioner; "bicgstab": likewise, for operators that are not
         symmetric; "multigrid": cycles alone; "full multigrid": from the coarsest grid up, once, to
         the accuracy of the discretisation. "auto" takes "direct" where it can, else what the elements choose:
-        "sparse", sparse factors, "cg" or "gcr" (minimal residuals), with a cycle made of the elements. Where
+        "sparse", sparse factors, "cg" or "gcr" (minimal residuals), with a cycle made of the elements, or "algebraic",
+        one of those with a cycle of classical multigrid. Where
         coefficients are traced it takes "cg", and "bicgstab" for the boundary treatment of Shortley and Weller and
         for a Helmholtz operator whose q varies, where the preconditioner is the inverse for its mean.
       cycle: "V", "W" or "F"; for "cg" "V" or "W", as these are symmetric.
@@ -182,7 +184,7 @@ def _known_form(who: str, op, f, method: str) -> tuple:
 def _by_elements(op, method: str, cycle: str, smoother: str, estimate: bool) -> bool:
     """Whether an operator is solved by what is read off: by default all of known values, as cycles of flows along the
     axes see a part of them, and take four times as long to compile; but for boxes, which transforms solve."""
-    if not isinstance(op, OPERATORS):
+    if not isinstance(op, OPERATORS) or method in BY_ELEMENTS:
         return True
     plain = method == "auto" and not estimate and (cycle, smoother) == ("V", "auto")
     return plain and (op.inside is not None or not op.constant) and values_known(op)
