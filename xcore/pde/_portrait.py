@@ -161,7 +161,10 @@ def instead(p: Portrait, shape: tuple) -> tuple:
     factors = (("sparse", "sparse factors were"),) * (n <= FACTORS_AT_MOST[ndim])
     rows = ("algebraic", "classical algebraic multigrid was")
     by_rows = (rows,) * p.by_rows
-    return factors + by_rows if n <= 2 * FACTORS_UP_TO[ndim] else by_rows + factors
+    quick = (
+        n <= 2 * FACTORS_UP_TO[ndim] or not p.symmetric
+    )  # flows take algebraic multigrid more steps
+    return factors + by_rows if quick else by_rows + factors
 
 
 def _for_waves(p: Portrait, shape: tuple, krylov: str) -> Way:
