@@ -372,6 +372,67 @@ def check_histograms_count_in_the_dtype_of_their_data():
     ]
 
 
+def check_results_have_the_form_that_jax_gives():
+    x = jnp.array([[2.0, 1.0], [1.0, 3.0]])
+    assert jax.tree.structure(jax.lax.top_k(w, 2)) == jax.tree.structure([0, 0])
+    factors = jax.lax.linalg
+    for f in (factors.lu, factors.hessenberg, factors.schur, jax.scipy.linalg.schur):
+        assert type(f(x)) is list and type(jax.jit(f)(x)) is list
+    assert type(factors.tridiagonal(x, lower=True)) is list
+    assert type(jax.scipy.linalg.lu_factor(x)) is tuple
+    for f in (jax.scipy.sparse.linalg.cg, jax.scipy.sparse.linalg.bicgstab):
+        found, info = f(lambda v: x @ v, jnp.ones(2))
+        assert info is None
+        close(found, [0.4, 0.2])
+    for dtype in ("int32", "int8", "float16", "float32"):
+        counts = jnp.bincount(jnp.array([1, 1, 3]), jnp.array([2, 3, 4], dtype))
+        assert counts.dtype == dtype and counts.tolist() == [0, 5, 0, 4]
+    assert jax.lax.conj(2.0).dtype == jax.lax.conj(2.0 + 1j).dtype == "complex64"
+
+
+def check_callbacks_are_given_arrays():
+    struct, given = jax.ShapeDtypeStruct((3,), jnp.float32), []
+
+    def doubled(x):
+        given.append(isinstance(x, jax.Array))
+        return x.at[0].set(5.0) * 2
+
+    for call in (jax.pure_callback, jax.experimental.io_callback):
+        for run in (lambda f: f, jax.jit):
+            close(run(lambda x, call=call: call(doubled, struct, x))(w), [10, 2, 4])
+    stacked = jax.vmap(lambda x: jax.pure_callback(doubled, struct, x, vmap_method="sequential"))
+    close(stacked(jnp.stack([w, w])), [[10, 2, 4]] * 2)
+    kept = []
+    jax.jit(lambda x: jax.debug.callback(lambda tree: kept.append(tree), {"x": x + 1}))(w)
+    jax.effects_barrier()
+    assert all(given) and len(given) == 6 and isinstance(kept[0]["x"], jax.Array)
+    close(kept[0]["x"], [1, 2, 3])
+
+
+def check_structs_are_of_their_class():
+    struct = jax.ShapeDtypeStruct((2,), jnp.float32)
+    assert type(struct) is jax.ShapeDtypeStruct and struct.update(shape=()).shape == ()
+    assert type(jax.eval_shape(lambda: w)) is jax.ShapeDtypeStruct
+    named = type("Named", (jax.ShapeDtypeStruct,), {})((2,), jnp.float32)
+    assert isinstance(named, jax.ShapeDtypeStruct) and named.shape == (2,)
+    key = jax.random.key(0)
+    kept = jax.eval_shape(lambda: key)
+    assert isinstance(kept, jax.ShapeDtypeStruct) and not isinstance(key, jax.ShapeDtypeStruct)
+    assert isinstance(jax.ShapeDtypeStruct((3,), key.dtype), jax.ShapeDtypeStruct)
+
+
+def check_zeros_of_rules_pass_through_vmap():
+    from jax.interpreters import ad
+
+    zero = ad.Zero(jax.core.ShapedArray((3,), jnp.float32))
+    linear = ad.UndefinedPrimal(zero.aval)
+    assert jax.tree.leaves((zero, linear)) == []
+    for x in (zero, linear):
+        seen = []
+        jax.vmap(lambda a, b, seen=seen: (seen.append(b), a)[1], (0, None))(w, x)
+        assert type(seen[0]) is type(x) and seen[0].aval == x.aval
+
+
 def check_star_imports_and_small_names():
     names: dict = {}
     exec("from jax.numpy import *\nfrom jax.sharding import *", names)

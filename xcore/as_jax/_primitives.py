@@ -13,6 +13,7 @@ from .._backend.callbacks import wrap_callback
 from .._control.callback import _identity  # pyright: ignore[reportPrivateUsage]
 from .._core import ArrayType, Linear, Literal, Op, bind, errors, trace_closed, typeof
 from .._core.eval import is_array_like, run_program, to_array, to_value
+from .._core.nodes import register_pytree_node
 from .._ops import zeros
 from .._ops.elementwise import convert, to_user
 from ..numpy import moveaxis
@@ -59,6 +60,11 @@ class UndefinedPrimal:
 
     def __repr__(self) -> str:
         return f"UndefinedPrimal({self.aval})"
+
+
+# Nodes without leaves, so that they pass through vmap beside arrays.
+for _cls in (Zero, UndefinedPrimal):
+    register_pytree_node(_cls, lambda z: ((), z.aval), lambda aval, _, cls=_cls: cls(aval))
 
 
 def is_zero(x) -> bool:

@@ -8,11 +8,12 @@ import importlib
 import numpy as np
 
 from .._control.ahead import Lowered, Traced
+from .._control.callback import HostCall
 from .._control.checks import Error
 from .._core import config as settings
 from .._core import tree
 from .._core.array import Array
-from .._core.eval import is_array_like
+from .._core.eval import from_numpy, is_array_like
 from .._core.mesh import AbstractMesh, get_mesh
 from .._core.sharding import Sharding
 from .._core.trace import Trace, Tracer, current, evaluating, is_evaluating, using
@@ -109,6 +110,7 @@ class _Text(str):
 
 def open_attributes() -> None:
     """Attributes behind JAX's interface that libraries read: of traces, tracers, shardings, lowered functions."""
+    HostCall.handed = staticmethod(from_numpy)
     Lowered.compiler_ir = module_text  # pyright: ignore[reportAttributeAccessIssue]
     program = Traced.jaxpr.fget
     Traced.jaxpr = property(lambda self: view_of(program(self)))  # pyright: ignore

@@ -26,15 +26,15 @@ _HIDDEN = frozenset(
 _SAME = """
     ad_checkpoint custom_batching distributed example_libraries example_libraries.optimizers example_libraries.stax
     experimental.jet experimental.mesh_utils experimental.ode experimental.shard_map flatten_util image nn numpy.fft
-    numpy.linalg ops scipy scipy.cluster scipy.cluster.vq scipy.fft scipy.integrate scipy.interpolate scipy.linalg
-    scipy.ndimage scipy.optimize scipy.signal scipy.sparse scipy.sparse.linalg scipy.spatial scipy.spatial.transform
+    numpy.linalg ops scipy scipy.cluster scipy.cluster.vq scipy.fft scipy.integrate scipy.interpolate scipy.ndimage
+    scipy.optimize scipy.signal scipy.sparse scipy.spatial scipy.spatial.transform
     scipy.special scipy.stats test_util typing
 """.split()
 
 _ROWS = """
 jax: xcore: _settings: config Ref new_ref transfer_guard transfer_guard_device_to_device
-    transfer_guard_device_to_host transfer_guard_host_to_device _jaxprs: make_jaxpr _wrappers: ShapeDtypeStruct
-    copy_to_host_async device_put host_count host_id host_ids enable_custom_prng threefry_partitionable _types:
+    transfer_guard_device_to_host transfer_guard_host_to_device _jaxprs: make_jaxpr _wrappers: copy_to_host_async
+    device_put host_count host_id host_ids enable_custom_prng threefry_partitionable _types:
     typeof=typeof_ _small_modules: make_mesh default_prng_impl _lax: smap _settings:
     allow_f16_reductions=no_guard array_garbage_collection_guard=no_guard legacy_prng_key=no_guard
     softmax_custom_jvp=no_guard thread_guard=no_guard xcore._core.array: Shard
@@ -113,18 +113,21 @@ jax.lax: xcore.lax: _wrappers: with_sharding_constraint random_gamma_grad igamma
     RaggedDotDimensionNumbers RandomAlgorithm after_all approx_max_k approx_min_k broadcast_like composite
     conv_general_dilated_local conv_general_permutations conv_general_shape_tuple conv_shape_tuple
     conv_transpose_shape_tuple create_token dce_sink ragged_dot ragged_dot_general reduce_window_shape_tuple
-    ragged_all_to_all rng_bit_generator rng_uniform scaled_dot shape_as_value
-jax.lax.linalg: xcore.lax.linalg: @primitives _wrappers: cholesky_update_p lu_pivots_to_permutation_p ormqr_p
+    ragged_all_to_all rng_bit_generator rng_uniform scaled_dot shape_as_value _forms: conj top_k
+jax.lax.linalg: xcore.lax.linalg: @primitives _forms: hessenberg lu schur tridiagonal
+    _wrappers: cholesky_update_p lu_pivots_to_permutation_p ormqr_p
     symmetric_product_p
 jax.monitoring: : _settings: clear_event_listeners record_event record_event_duration_secs
     record_event_time_span record_scalar register_event_duration_secs_listener register_event_listener
     register_event_time_span_listener register_scalar_listener unregister_event_duration_listener
     unregister_event_listener unregister_event_time_span_listener unregister_scalar_listener
 jax.nn.initializers: xcore.nn.initializers: _small_modules: Initializer
-jax.numpy: xcore.numpy: _wrappers: array asarray histogram histogram2d histogramdd issubdtype shape
+jax.numpy: xcore.numpy: _forms: bincount _wrappers: array asarray histogram histogram2d histogramdd issubdtype shape
 jax.profiler: xcore.profiler: _small_modules: ProfileOptions stop_server
 jax.random: xcore.random: _rejection: key PRNGKey ball beta chisquare dirichlet f gamma generalized_normal
     loggamma poisson t _wrappers: random_gamma_p
+jax.scipy.linalg: xcore.scipy.linalg: _forms: lu_factor schur=scipy_schur
+jax.scipy.sparse.linalg: xcore.scipy.sparse.linalg: _forms: cg bicgstab
 jax.sharding: xcore.sharding: _settings: get_abstract_mesh _small_modules: AbstractDevice auto_axes
     explicit_axes make_mesh make_single_device_sharding use_abstract_mesh
 jax.stages: xcore.stages: _wrappers: CompilerOptions ArgInfo OutInfo

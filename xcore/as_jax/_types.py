@@ -123,11 +123,19 @@ def open_words() -> None:
         ),
         ShapeDtypeStruct: _struct,
     }
+    ShapeDtypeStruct.__new__ = _struct_or_keys
     for cls, words in shown.items():
         cls.__repr__ = cls.__str__ = words  # pyright: ignore[reportAttributeAccessIssue]
     DType.__hash__ = lambda t: hash(t.dtype.type)  # pyright: ignore  (np.int32 in {jnp.int32})
     ArrayType.__repr__ = _words  # pyright: ignore[reportAttributeAccessIssue]
     Array.aval = property(typeof_)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _struct_or_keys(cls, shape=(), dtype=None, **more):
+    """A struct; of keys, keys whose data is one: they count as instances of the class, too."""
+    if not isinstance(dtype, KeyType):
+        return object.__new__(cls)
+    return KeyArray(ShapeDtypeStruct((*shape, WORDS), dtypes.uint32), dtype.stream)
 
 
 def _struct(s) -> str:

@@ -17,9 +17,8 @@ from .._core.program import RecordTracer
 from .._core.trace import is_evaluating
 from .._ops.identity import stop_gradient
 from ..random._gamma import gamma_of_shape, log_gamma_of_shape
-from ..random._keys import WORDS, KeyArray, KeyType
 from ._jaxprs import primitive_named
-from ._settings import Classes, Format
+from ._settings import Format
 
 not_mapped = None
 DynamicJaxprTracer = JaxprTracer = RecordTracer
@@ -278,22 +277,6 @@ DeviceList = tuple
 # filled by libraries for classes of their own, which here have __jax_array__ or __array__ for it
 canonicalize_dtype_handlers: dict = {np.ndarray: np.asarray}
 xla_client = None
-
-
-class _Structs(Classes):
-    def __instancecheck__(cls, x) -> bool:
-        return isinstance(x._data if isinstance(x, KeyArray) else x, xc.ShapeDtypeStruct)
-
-
-class ShapeDtypeStruct(metaclass=_Structs):
-    """The type of an array as ``jax.eval_shape`` gives it; of keys, keys of the type of their data."""
-
-    stands_for = xc.ShapeDtypeStruct
-
-    def __new__(cls, shape, dtype=None, **more):
-        if not isinstance(dtype, KeyType):
-            return xc.ShapeDtypeStruct(shape, dtype, **more)
-        return KeyArray(xc.ShapeDtypeStruct((*shape, WORDS), np.uint32), dtype.stream)
 
 
 # Functions on lists of values

@@ -7,6 +7,7 @@ import numpy as np
 from .. import _ops as ops
 from .._core import Array, Tracer, boundary, dtypes, errors, nodes, structures, tree, typeof
 from .._core.eval import is_array_like
+from .._core.types import ShapeDtypeStruct
 from ..numpy._compound import Compound
 from ..numpy._dot import diagonal
 from ..numpy._promote import as_array, check_shape
@@ -65,6 +66,10 @@ class KeyArray(Compound):
         self._data, self._stream, self._part_of = data, stream, part_of
 
     # What it is
+
+    @property
+    def __class__(self):  # ``isinstance``: keys without values are also what eval_shape gives
+        return ShapeDtypeStruct if type(self._data) is ShapeDtypeStruct else KeyArray
 
     @property
     def dtype(self) -> KeyType:

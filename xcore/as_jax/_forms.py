@@ -1,0 +1,46 @@
+"""Results in the form that JAX has them in, where ours is another: lists, plain tuples, dtypes of sums."""
+
+from __future__ import annotations
+
+import functools
+
+import xcore.numpy as xnp
+from xcore import lax
+from xcore.scipy import linalg
+from xcore.scipy.sparse import linalg as krylov
+
+
+def _formed(form, function):
+    """The function with its results in another form."""
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        return form(function(*args, **kwargs))
+
+    return call
+
+
+def _without_info(found) -> tuple:
+    """The solution; that it converged is not told there."""
+    return found[0], None
+
+
+top_k = _formed(list, lax.top_k)
+lu, hessenberg, tridiagonal, schur = (
+    _formed(list, f)
+    for f in (lax.linalg.lu, lax.linalg.hessenberg, lax.linalg.tridiagonal, lax.linalg.schur)
+)
+lu_factor, scipy_schur = _formed(tuple, linalg.lu_factor), _formed(list, linalg.schur)
+cg, bicgstab = _formed(_without_info, krylov.cg), _formed(_without_info, krylov.bicgstab)
+
+
+@functools.wraps(xnp.bincount)
+def bincount(x, weights=None, *args, **kwargs):
+    counts = xnp.bincount(x, weights, *args, **kwargs)
+    return counts if weights is None else counts.astype(xnp.asarray(weights).dtype)
+
+
+def conj(x, input_dtype=None):
+    """The complex conjugate, complex for real numbers too."""
+    found = lax.conj(x)
+    return found if xnp.iscomplexobj(found) else lax.complex(found, xnp.zeros_like(found))
