@@ -419,6 +419,19 @@ def check_structs_are_of_their_class():
     kept = jax.eval_shape(lambda: key)
     assert isinstance(kept, jax.ShapeDtypeStruct) and not isinstance(key, jax.ShapeDtypeStruct)
     assert isinstance(jax.ShapeDtypeStruct((3,), key.dtype), jax.ShapeDtypeStruct)
+    for dtype in (np.int64, "float64", float, int):  # shown as given; programs see them narrow
+        wide = jax.ShapeDtypeStruct((2,), dtype)
+        assert wide.dtype == np.dtype(dtype) and jax.eval_shape(lambda x: x, wide) != wide
+        assert jnp.zeros_like(wide).dtype.itemsize == 4
+
+
+def check_keys_are_leaves_and_arrays():
+    from jax._src import tree_util
+
+    keys = jax.random.split(jax.random.key(0), 3)
+    assert issubclass(type(keys), jax.Array) and not issubclass(np.ndarray, jax.Array)
+    raises(ValueError, tree_util.flatten_one_level, keys)
+    assert keys.is_fully_addressable and keys.aval.shape == (3,)
 
 
 def check_zeros_of_rules_pass_through_vmap():

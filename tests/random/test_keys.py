@@ -414,3 +414,25 @@ def test_what_is_no_reuse(watched):
 def test_two_generators_do_not_share_records(watched):
     for impl in IMPLS:
         random.normal(random.key(12, impl=impl))
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (2, 0)])
+def test_arrays_like_keys_are_keys_of_that_value(shape):
+    keys = random.key(0) if shape == () else random.split(random.key(0), shape)
+    made = {
+        0: [xnp.zeros_like(keys), xnp.empty_like(keys), xc.jit(xnp.zeros_like)(keys)],
+        1: [xnp.ones_like(keys)],
+        7: [xnp.full_like(keys, 7), xc.lax.full_like(keys, 7), xnp.full_like(a=keys, fill_value=7)],
+    }
+    for value, found in made.items():
+        for x in found:
+            assert x.dtype == keys.dtype and x.shape == shape
+            assert np.all(np.asarray(random.key_data(x)) == value)
+    assert xnp.zeros_like(keys, shape=(4,)).shape == xnp.zeros_like(keys, shape=4).shape == (4,)
+    assert xnp.zeros_like(keys, xnp.float32).dtype == np.float32
+    assert xnp.zeros_like(keys, xnp.float32).shape == shape
+
+
+def test_keys_in_places():
+    keys = random.split(random.key(0), 3)
+    assert np.all(np.asarray(keys.at[xnp.array([2, 0])].get() == keys[xnp.array([2, 0])]))

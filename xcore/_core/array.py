@@ -33,6 +33,9 @@ class _CountsAsArray(type):
     def __instancecheck__(cls, x: object) -> bool:
         return getattr(type(x), "_counts_as_array", False)
 
+    def __subclasscheck__(cls, other: type) -> bool:
+        return getattr(other, "_counts_as_array", False)
+
 
 class Array(Value, metaclass=_CountsAsArray):
     """An immutable n-dimensional array on a device.

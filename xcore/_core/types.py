@@ -201,6 +201,7 @@ class ShapeDtypeStruct:
         return (
             type(other) is ShapeDtypeStruct
             and other.type is self.type
+            and other.dtype == self.dtype
             and other.sharding == self.sharding
         )
 

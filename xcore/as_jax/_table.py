@@ -137,7 +137,7 @@ jax.tree_util jax._src.tree_util: xcore.tree_util: _trees: all_leaves tree_all=a
     tree_flatten=flatten tree_flatten_with_path=flatten_with_path tree_leaves=leaves
     tree_leaves_with_path=leaves_with_path tree_map=map tree_map_with_path=map_with_path tree_reduce=reduce
     tree_reduce_associative=reduce_associative tree_structure=structure tree_transpose=transpose
-    tree_multimap=map _settings: _registry=nodes
+    tree_multimap=map flatten_one_level _settings: _registry=nodes
 jax.version: : _wrappers: __version__ __version_info__
 jax._src.ad_util: : _wrappers: stop_gradient_p
 jax._src.checkify: xcore.experimental.checkify: _wrappers: Out ErrorCategory

@@ -10,7 +10,7 @@ import builtins
 import functools
 from typing import Any
 
-from .._core import tree
+from .._core import errors, tree
 from .._core.eval import to_value
 from ..random import KeyArray
 
@@ -55,6 +55,13 @@ reduce_associative, map_with_path = [
 flatten_with_path, leaves_with_path = [
     _keeping_keys(f, 1) for f in (tree.flatten_with_path, tree.leaves_with_path)
 ]
+
+
+def flatten_one_level(tree_):
+    """The children of a node, and what it is besides."""
+    if isinstance(tree_, KeyArray):
+        raise errors.not_a_node(tree_)
+    return tree.flatten_one_level(tree_)
 
 
 def broadcast(prefix_tree, full_tree, is_leaf=None):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import enum
+import functools
+
+import numpy as np
 
 from .._core import Array, ArrayType, ShapeDtypeStruct, Value, dtypes, errors, typeof
 from .._core.mesh import AbstractMesh, AxisType, Mesh, PartitionSpec
@@ -124,18 +127,36 @@ def open_words() -> None:
         ShapeDtypeStruct: _struct,
     }
     ShapeDtypeStruct.__new__ = _struct_or_keys
+    ShapeDtypeStruct.__init__ = _keep_width(ShapeDtypeStruct.__init__)
+    ShapeDtypeStruct.type = property(  # pyright: ignore[reportAttributeAccessIssue]
+        lambda s: ArrayType(s.shape, dtypes.at_width(s.dtype), s.weak_type)
+    )
     for cls, words in shown.items():
         cls.__repr__ = cls.__str__ = words  # pyright: ignore[reportAttributeAccessIssue]
     DType.__hash__ = lambda t: hash(t.dtype.type)  # pyright: ignore  (np.int32 in {jnp.int32})
     ArrayType.__repr__ = _words  # pyright: ignore[reportAttributeAccessIssue]
-    Array.aval = property(typeof_)  # pyright: ignore[reportAttributeAccessIssue]
+    Array.aval = KeyArray.aval = property(typeof_)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _struct_or_keys(cls, shape=(), dtype=None, **more):
     """A struct; of keys, keys whose data is one: they count as instances of the class, too."""
     if not isinstance(dtype, KeyType):
         return object.__new__(cls)
-    return KeyArray(ShapeDtypeStruct((*shape, WORDS), dtypes.uint32), dtype.stream)
+    placed = more.get("sharding")
+    return KeyArray(ShapeDtypeStruct((*shape, WORDS), dtypes.uint32, sharding=placed), dtype.stream)
+
+
+def _keep_width(init):
+    """A struct made so shows the dtype that it was given; programs see it at the width of the settings."""
+
+    @functools.wraps(init)
+    def made(self, shape, dtype, **more):
+        init(self, shape, dtype, **more)
+        given = np.dtype(dtype) if isinstance(dtype, type) else dtypes.named(dtype)
+        if given.itemsize > self.dtype.itemsize:
+            self.dtype = given
+
+    return made
 
 
 def _struct(s) -> str:

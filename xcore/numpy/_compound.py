@@ -7,6 +7,7 @@ import inspect
 
 from .._control import vmap
 from .._core import errors, tree
+from .._core.types import ShapeDtypeStruct
 
 
 class Compound:
@@ -54,6 +55,36 @@ def moves(*names: str):
         return moved
 
     return wrap
+
+
+def fills(f):
+    """Makes a ``*_like`` function give such an array for one: the value is that of all of their numbers."""
+    signature = inspect.signature(f)
+    first = next(iter(signature.parameters))
+
+    @functools.wraps(f)
+    def filled(*args, **kwargs):
+        like = args[0] if args else kwargs.get(first)
+        if not isinstance(like, Compound):
+            return f(*args, **kwargs)
+        bound = signature.bind(*args, **kwargs)
+        return _filled_like(f, bound, like, first)
+
+    return filled
+
+
+def _filled_like(f, bound, like, first: str):
+    given = bound.arguments
+    shape = given.get("shape")
+    shape = like.shape if shape is None else shape
+    dtype = given.pop("dtype", None)
+    if dtype is not None and dtype != like.dtype:
+        given.update({first: ShapeDtypeStruct(shape, dtype)})
+        return f(*bound.args, **bound.kwargs)
+    numbers = like._data.shape[-1]
+    shape = (shape, numbers) if isinstance(shape, int) else (*shape, numbers)
+    given.update({first: like._data, "shape": shape})
+    return like._with(f(*bound.args, **bound.kwargs))
 
 
 def _lift_to_keys(f, bound, names: tuple):

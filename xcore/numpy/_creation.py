@@ -11,7 +11,7 @@ from .._core.eval import default_placed, from_numpy, fused, is_array_like, to_ar
 from .._core.host import fits
 from .._core.sharding import default_sharding
 from .._core.types import ArrayType, Placed, Value, typeof
-from ._compound import Compound, moves
+from ._compound import Compound, fills, moves
 from ._placement import on_device, placement
 from ._promote import (
     SCALARS,
@@ -382,6 +382,7 @@ def _place_like(a, shape, device):
     return a._t.sharding if put and a.shape == shape and is_evaluating() else device
 
 
+@fills
 def zeros_like(a, dtype=None, shape=None, *, device=None, out_sharding=None):
     """Zeros in the shape and dtype of an array.
 
@@ -399,6 +400,7 @@ def zeros_like(a, dtype=None, shape=None, *, device=None, out_sharding=None):
     return constant(shape, 0, dtype, weak, _place_like(a, shape, device))
 
 
+@fills
 def ones_like(a, dtype=None, shape=None, *, device=None, out_sharding=None):
     """Ones in the shape and dtype of an array.
 
@@ -416,6 +418,7 @@ def ones_like(a, dtype=None, shape=None, *, device=None, out_sharding=None):
     return constant(shape, 1, dtype, weak, _place_like(a, shape, device))
 
 
+@fills
 def empty_like(prototype, dtype=None, shape=None, *, device=None, out_sharding=None):
     """An array like another whose content does not matter: here, zeros.
 
@@ -431,6 +434,7 @@ def empty_like(prototype, dtype=None, shape=None, *, device=None, out_sharding=N
     return zeros_like(prototype, dtype, shape, device=device, out_sharding=out_sharding)
 
 
+@fills
 def full_like(a, fill_value, dtype=None, shape=None, *, device=None, out_sharding=None):
     """One value in the shape and dtype of an array.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .. import _ops as ops
 from .._core import boundary, dtypes, errors, fused, typeof
 from . import _join, _repeat
-from ._compound import moves
+from ._compound import fills, moves
 from ._placement import on_device, spreads
 from ._promote import as_array, astype, axes_of, check_shape, one_axis
 
@@ -255,6 +255,7 @@ def full(shape, fill_value, dtype=None, *, sharding=None):
 
 
 @boundary
+@fills
 def full_like(x, fill_value, dtype=None, shape=None, *, sharding=None):
     """An array of one value, in the shape and dtype of another.
 

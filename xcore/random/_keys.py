@@ -106,6 +106,10 @@ class KeyArray(Compound):
     def devices(self) -> set:
         return self._data.devices()
 
+    @property
+    def is_fully_addressable(self) -> bool:
+        return self._data.is_fully_addressable
+
     def block_until_ready(self) -> KeyArray:
         self._data.block_until_ready()
         return self
@@ -209,6 +213,11 @@ class _Places:
 
     def __getitem__(self, index) -> _Places:
         return _Places(self._keys, _whole_index(index))
+
+    def get(self, **options) -> KeyArray:
+        """The keys in the places; the options are those of ``x.at[i].get``."""
+        keys = self._keys
+        return keys._with(keys._data.at[(*self._index, slice(None))].get(**options))
 
     def set(self, values, **options) -> KeyArray:
         """The array with these keys in the places; the options are those of ``x.at[i].set``."""
