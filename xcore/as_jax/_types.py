@@ -153,7 +153,7 @@ def _keep_width(init):
     def made(self, shape, dtype, **more):
         init(self, shape, dtype, **more)
         given = np.dtype(dtype) if isinstance(dtype, type) else dtypes.named(dtype)
-        if given.itemsize > self.dtype.itemsize:
+        if given != self.dtype and dtypes.at_width(given) == self.dtype:
             self.dtype = given
 
     return made
