@@ -20,6 +20,7 @@ from .._core.trace import Trace, Tracer, current, evaluating, is_evaluating, usi
 from .._core.types import ArrayType, Value, typeof
 from ..random._keys import KeyType
 from ._jaxprs import view_of
+from ._modules import NAME
 from ._types import type_of_keys
 
 # Names of JAX's generators that are another one here: faster than threefry, with bits of their own.
@@ -132,7 +133,7 @@ def _namespace_of(own):
 
     def __array_namespace__(self, /, *, api_version=None):
         own(self, api_version=api_version)  # refuses versions that are not ours
-        return importlib.import_module("jax.numpy")
+        return importlib.import_module(f"{NAME}.numpy")
 
     return __array_namespace__
 
