@@ -128,6 +128,16 @@ def log1p_inaccurate():
     return np.max(np.abs(one("log_plus_one", x, "f64") / np.log1p(x) - 1)) > 5e-15
 
 
+def divides_once():
+    out = compiled(
+        "(%x: tensor<2xf32>) -> tensor<2xf32> {"
+        "%q = stablehlo.divide %x, %x : tensor<2xf32>\n"
+        "%r = stablehlo.divide %q, %x : tensor<2xf32>\n return %r : tensor<2xf32> }",
+        np.full(2, 1e30, np.float32),
+    )
+    return out[0] == 0
+
+
 def reassociates():
     out = compiled(
         "(%x: tensor<2xf32>) -> tensor<2xf32> {"

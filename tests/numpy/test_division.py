@@ -75,3 +75,61 @@ def test_special_values():
 def test_powers_of_two_cost_a_multiplication():
     text = xc.jit(lambda v: v / 4).lower(xnp.ones(8)).compile().as_text()
     assert "select" not in text
+
+
+# Quotients of quotients, multiples of multiples, sums of sums: each operation is rounded, and nothing overflows
+# between them. Values are of 1e30 in float32, and of 1e250 in float64.
+
+CHAINS = {
+    "a / b / c": lambda a, b, c: a / b / c,
+    "a / (b / c)": lambda a, b, c: a / (b / c),
+    "(a / b) / (c / d)": lambda a, b, c: (a / b) / (c / a),
+    "reshaped": lambda a, b, c: (a / b).reshape(4, -1) / c.reshape(4, -1),
+    "a row": lambda a, b, c: (a[0] / b[0]) / c,
+    "a jit inside": lambda a, b, c: xc.jit(lambda x, y: x / y)(a, b) / c,
+    "another": lambda a, b, c: xc.jit(lambda x: x / c)(a / b),
+    "a loop": lambda a, b, c: xc.lax.fori_loop(0, 1, lambda i, x: x / c, a / b),
+    "a branch": lambda a, b, c: xc.lax.cond(a[0] > 0, lambda x: x / c, lambda x: x, a / b),
+    "tangent": lambda a, b, c: xc.jvp(lambda a: a / b / c, (a,), (a,))[1],
+    "cotangent": lambda a, b, c: xc.vjp(lambda a: a / b / c, a)[1](a)[0],
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+@pytest.mark.parametrize(
+    "dtype, size", [("float32", 1e30), ("float64", 1e250), ("complex64", 1e30)]
+)
+def test_quotients_of_quotients(name, dtype, size):
+    as_on_a_cpu(dtype)
+    a, b, c = (xnp.asarray((np.arange(8) % 3 + k) * size, dtype) for k in (1, 2, 3))
+    f = CHAINS[name]
+    got, want = xc.jit(f)(a, b, c), f(a, b, c)
+    assert np.isfinite(want).all() and (want != 0).all()
+    np.testing.assert_allclose(got, want, rtol=4 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("dtype, size", [("float32", 1e25), ("float64", 1e200), ("float16", 3e3)])
+def test_numbers_are_multiplied_one_by_one(dtype, size):
+    big, small = (xnp.asarray(size, dtype), xnp.asarray(1 / size, dtype))
+    chains = {
+        "down": (lambda x: x * (1 / size) * (1 / size), big),
+        "up": (lambda x: x * size * size, small),
+        "numbers first": (lambda x: size * (size * x), small),
+        "by quotients": (lambda x: x / 2.0**12 * 2.0**-14, xnp.asarray(2.0**12, dtype)),
+        "reshaped": (lambda x: (x * size)[None] * size, small),
+    }
+    for name, (f, start) in chains.items():
+        x = xnp.full(8, start)
+        np.testing.assert_array_equal(xc.jit(f)(x), f(x), err_msg=name)
+
+
+@pytest.mark.parametrize("way", [
+    lambda x, m: (x + m) - m, lambda x, m: -m + (m + x), lambda x, m: m - (m - x), lambda x, m: (x - m) + m,
+    lambda x, m: ((x + m) + 1) - m - 1, lambda x, m: (x + m).reshape(2, 4).ravel() - m,
+])  # fmt: skip
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_rounding_by_a_large_number(way, dtype):
+    """x is rounded to whole numbers, as in every program that was written for it."""
+    x = xnp.asarray([1.25, 2.5, 3.5, -7.3, 0.2, 0.5, 1.5, 99.9], dtype)
+    large = 1.5 * 2.0 ** np.finfo(dtype).nmant
+    np.testing.assert_array_equal(xc.jit(lambda x: way(x, large))(x), np.round(np.asarray(x)))

@@ -285,3 +285,42 @@ def test_nan_in_one_part_is_nan():
 def test_box_cox_near_the_end_of_the_range(x, power):
     want = float((mp.mpf(x) ** power - 1) / power)
     np.testing.assert_allclose(special.boxcox(np.float64(x), np.float64(power)), want, rtol=1e-11)
+
+
+QUOTIENTS = {
+    "betaln": lambda a, b: mp.loggamma(a) + mp.loggamma(b) - mp.loggamma(a + b),
+    "beta": lambda a, b: mp.gamma(a) * mp.gamma(b) * mp.rgamma(a + b) if abs(a) + abs(b) < 1e5 else mp.nan,
+    "poch": lambda z, m: mp.exp(mp.loggamma(z + m) - mp.loggamma(z)) if min(z, z + m) > 0 else mp.nan,
+    "binom": lambda n, k: (
+        mp.exp(mp.loggamma(n + 1) - mp.loggamma(k + 1) - mp.loggamma(n - k + 1))
+        if min(n, k, n - k) > -1 else mp.nan
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", QUOTIENTS)
+def test_quotients_of_gamma_functions_of_any_size(name):
+    """Arguments of 1e-300 to 1e300, some negative: nothing between overflows or vanishes."""
+    rng = np.random.default_rng(32)
+    exponents = np.where(rng.random((2, 300)) < 0.5, 300, 3) * rng.uniform(-1, 1, (2, 300))
+    args = np.where(rng.random((2, 300)) < 0.8, 1, -1) * 10.0**exponents
+    args[:, args.min(0) < -1e6] = 2.0  # where the sum's fraction, and so its sine, is rounded
+    with mp.workdps(700):
+        numbers = [[mp.mpf(float(v)) for v in row] for row in args]
+        want = np.array(
+            [float(mp.re(QUOTIENTS[name](*pair))) for pair in zip(*numbers, strict=True)]
+        )
+    known = ~np.isnan(want) & ((abs(want) > 1e-300) | (want == 0))
+    assert known.sum() > 120
+    found = np.asarray(getattr(special, name)(*args))
+    np.testing.assert_allclose(found[known], want[known], rtol=1e-11, atol=1e-300)
+
+
+def test_binomials_of_negative_numbers_beside_large_ones():
+    n = np.array([-15.95, -0.5, -2.25])
+    for k in (1e5, 1e17, 1e30):
+        with mp.workdps(80):
+            want = [
+                float(mp.gammaprod([mp.mpf(k) - v], [mp.mpf(k) + 1, -v])) for v in map(mp.mpf, n)
+            ]
+        np.testing.assert_allclose(special.binom(n, k), want, rtol=1e-11)

@@ -54,9 +54,14 @@ def _listing(combine: Combine) -> Body:
 class Builder(Calls, Artifacts, Partitions):
     """Writes the operations of one module. The names of its methods are StableHLO's."""
 
+    factors = staticmethod(provenance.factors)
+    has_term = staticmethod(provenance.has_term)
+    may_be_quotient = staticmethod(provenance.may_be_quotient)
     may_repeat = staticmethod(provenance.may_repeat)
     may_overlap = staticmethod(provenance.may_overlap)
     in_main = staticmethod(provenance.in_main)
+    number = staticmethod(provenance.number)
+    reassociates = quirks.REASSOCIATES.is_here()
     log1p_is_inaccurate = quirks.LOG1P_INACCURATE.is_here()
 
     def __init__(self, platform: str, partitions: int = 1) -> None:

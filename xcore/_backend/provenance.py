@@ -9,6 +9,8 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from . import mlir as ir
     from .mlir import Value
 else:
@@ -30,6 +32,14 @@ def in_main() -> bool:
     return _is_of_main(ir.InsertionPoint.current.block)
 
 
+def _may_begin(what: Callable[[Value], bool], x: Value, block: ir.Block) -> bool:
+    """Of an argument of a block. A loop of one step is dissolved, so that its start is its argument."""
+    around = block.owner.operation
+    if around.name == "stablehlo.while":
+        return what(around.operands[ir.BlockArgument(x).arg_number])
+    return around.name == "func.func" and not _is_of_main(block)
+
+
 # Divisors repeated
 # XLA divides by a number or a row repeated by multiplying with its reciprocal, which is rounded
 # twice and overflows. (quirk: DIVIDES_BY_RECIPROCAL; tests/numpy/test_division.py)
@@ -43,8 +53,7 @@ _KEEP_REPEATS = _names(
 
 def _is_power_of_two(constant: ir.OpView) -> bool:
     """Whether a constant is one real number, whose reciprocal is exact, or a table that has none."""
-    element = ir.RankedTensorType(constant.results[0].type).element_type
-    if isinstance(element, ir.ComplexType):  # whose attributes the bindings cannot read
+    if _is_complex(constant):
         return False
     value = constant.attributes["value"]
     if not value.is_splat:
@@ -74,6 +83,65 @@ def may_repeat(x: Value, depth: int = 4) -> bool:
     return not depth or all([may_repeat(y, depth - 1) for y in owner.operands])
 
 
+# Numbers and quotients in what follows them
+# (quirk: DIVIDES_ONCE, quirk: REASSOCIATES; xcore/_ops/unmerged.py)
+
+_SAME_ELEMENTS = _names("broadcast_in_dim reshape transpose")
+
+
+def _made_by(x: Value) -> ir.OpView | None:
+    """The operation that makes the elements of a value; None for an argument."""
+    owner = x.owner
+    while not isinstance(owner, ir.Block) and owner.name in _SAME_ELEMENTS:
+        x = owner.operands[0]
+        owner = x.owner
+    return None if isinstance(owner, ir.Block) else owner
+
+
+def may_be_quotient(x: Value) -> bool:
+    """Whether a value may be a quotient, or one whose elements are elsewhere."""
+    if isinstance(x.owner, ir.Block):
+        return _may_begin(may_be_quotient, x, x.owner)
+    made_by = _made_by(x)
+    return made_by is not None and made_by.name in ("stablehlo.divide", "func.call")
+
+
+def number(x: Value) -> float | None:
+    """The real number that a value is, or is everywhere."""
+    made_by = _made_by(x)
+    if made_by is None or made_by.name != "stablehlo.constant" or _is_complex(made_by):
+        return None
+    value = made_by.attributes["value"]
+    if not isinstance(value, ir.DenseFPElementsAttr) or not value.is_splat:
+        return None
+    return value.get_splat_value().value
+
+
+def _is_complex(constant: ir.OpView) -> bool:
+    """Whether a constant is complex: the bindings cannot read those."""
+    element = ir.RankedTensorType(constant.results[0].type).element_type
+    return isinstance(element, ir.ComplexType)
+
+
+def has_term(x: Value) -> bool:
+    """Whether a value is a sum with a number, as it was written."""
+    made_by = _made_by(x)
+    if made_by is None or made_by.name not in ("stablehlo.add", "stablehlo.subtract"):
+        return False
+    return any([number(y) is not None for y in made_by.operands])
+
+
+def factors(x: Value) -> list[float]:
+    """The numbers that a value is a multiple of, as it was written."""
+    made_by = _made_by(x)
+    if made_by is None:
+        return []
+    if made_by.name == "stablehlo.multiply":
+        return [c for c in map(number, made_by.operands) if c is not None]
+    divisor = number(made_by.operands[1]) if made_by.name == "stablehlo.divide" else None
+    return [1 / divisor] if divisor else []
+
+
 # Updates of a reshaped array
 # XLA writes a slice into an array in place. Where the array is another one reshaped, it does not see
 # that the slice to be written is read from the same memory, and reads what it has just written:
@@ -92,7 +160,7 @@ def may_be_reshaped(x: Value, depth: int = 4) -> bool:
     """Whether a value may be the memory of another one, seen with another shape."""
     owner = x.owner
     if isinstance(owner, ir.Block):
-        return _may_begin_reshaped(x, owner)
+        return _may_begin(may_be_reshaped, x, owner)
     if owner.name in _SAME_MEMORY:
         return _count(owner.operands[0]) == _count(x)
     if owner.name == "func.call":
@@ -100,14 +168,6 @@ def may_be_reshaped(x: Value, depth: int = 4) -> bool:
     if owner.name not in _MAY_DO_NOTHING or not depth:
         return False
     return any([may_be_reshaped(y, depth - 1) for y in owner.operands])
-
-
-def _may_begin_reshaped(x: Value, block: ir.Block) -> bool:
-    """Of an argument of a block. A loop of one step is dissolved, so that its start is its argument."""
-    around = block.owner.operation
-    if around.name == "stablehlo.while":
-        return may_be_reshaped(around.operands[ir.BlockArgument(x).arg_number])
-    return around.name == "func.func" and not _is_of_main(block)
 
 
 def _count(x: Value) -> int:

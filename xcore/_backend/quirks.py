@@ -26,6 +26,7 @@ class Quirk(NamedTuple):
 DIVIDES_BY_RECIPROCAL = Quirk(
     "x / y with y a number or row repeated is x * (1 / y), which is rounded twice and overflows"
 )
+DIVIDES_ONCE = Quirk("a / b / c is a / (b * c), and a / (b / c) is (a * c) / b, which overflow")
 UPDATE_OVERLAPS = Quirk(
     "a slice written into an array that is another one reshaped is read while it is written"
 )
@@ -37,7 +38,9 @@ INT2_CONCATENATE_ABORTS = Quirk("integers of 2 bits put together end the process
 COMPLEX_EDGES = Quirk("log of (inf, nan) has a NaN where C99 (annex G) has an infinity")
 COMPLEX_SINE_CANCELS = Quirk("the imaginary part of a complex sine near 0 is 0")
 LOG1P_INACCURATE = Quirk("log1p of float64 near -0.4 is 240 ulp off on a CPU", fixed=480)
-REASSOCIATES = Quirk("(x + c) - c is x, and exp(a) * exp(b) is exp(a + b)", fixed=505)
+REASSOCIATES = Quirk(
+    "(x + c) - c is x, x * c * d is x * (c * d), and exp(a) * exp(b) is exp(a + b)", fixed=505
+)
 SQUARE_VANISHES = Quirk("log(1 + z) of complex z = -1 + yi is -inf where y² vanishes")
 CONSTANTS_ROUND_OTHERWISE = Quirk("log and exp of a constant are not what they are of an argument")
 SUBNORMALS_FLUSHED = Quirk("numbers below the smallest normal one are 0 in sums and products")

@@ -85,13 +85,20 @@ class Traced:
         return Lowered(self, _platform("lower", "lowering_platforms", names[0]), True)
 
 
-class Lowered:
+class _OfTraced:
+    """What is known since the function was traced."""
+
+    _traced: Traced
+    args_info = property(lambda self: self._traced.args_info, doc=Traced.args_info.__doc__)
+    out_info = property(lambda self: self._traced.out_info, doc=Traced.out_info.__doc__)
+
+
+class Lowered(_OfTraced):
     """A traced function as StableHLO: ``.as_text()``, ``.compile()``."""
 
     def __init__(self, traced: Traced, platform: str, asked: bool):
         self._traced, self._platform, self._asked = traced, platform, asked
         self.in_tree, self.out_tree = traced.in_tree, traced.out_tree
-        self.args_info, self.out_info = traced.args_info, traced.out_info
         with self._module() as ctx:
             self._bytecode = ctx.bytecode()
 
@@ -153,13 +160,12 @@ class Lowered:
         return self.compile().cost_analysis()
 
 
-class Compiled:
+class Compiled(_OfTraced):
     """An executable for arguments of given types."""
 
     def __init__(self, traced: Traced, exe):
         self._traced, self._exe = traced, exe
         self.in_tree, self.out_tree = traced.in_tree, traced.out_tree
-        self.args_info, self.out_info = traced.args_info, traced.out_info
 
     def __call__(self, *args, **kwargs):
         if type(self._exe) is backend.Prepared:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .._core import ArrayType, Tracer, dtypes, errors, is_evaluating, tree, typeof
 from .._core.eval import is_array_like, operand, to_array, to_value
 from .._core.key_uses import Tracing
@@ -9,6 +11,8 @@ from .._core.program import Literal, Program, Var, trace_program
 from .._core.source import written_at
 from .._ops.elementwise import convert, strengthened, weakened
 from .invariance import grown_carry, register, sets_of
+
+Types = Sequence[ArrayType]
 
 
 def leaf_values(who: str, what: str, tree_) -> tuple[list, object]:
@@ -82,18 +86,28 @@ def merge_captured(bodies: list[Body]) -> tuple[list[Program], list]:
     return programs, list(values.values())
 
 
-def path_names(prefix: str, structure) -> list[str]:
-    """carry['w'][0]: how messages call the leaves of a structure."""
-    whole = tree.unflatten(structure, range(structure.num_leaves))
-    return [prefix + tree.keystr(path) for path, _ in tree.flatten_with_path(whole)[0]]
+def path_names(prefix: str, structure, indices: Sequence[int]) -> list[str]:
+    """carry['w'][0]: how messages call leaves of a structure."""
+    try:
+        whole = tree.unflatten(structure, range(structure.num_leaves))
+        paths = [tree.keystr(path) for path, _ in tree.flatten_with_path(whole)[0]]
+    except Exception:  # a class that looks at what it is made of
+        paths = [f" (leaf {i})" for i in range(structure.num_leaves)]
+    return [prefix + paths[i] for i in indices]
 
 
-def differences(names, expected: list[ArrayType], given: list[ArrayType]) -> list[str]:
+def differing(expected: Types, given: Types) -> list[int]:
+    """The positions of leaves whose shapes or dtypes differ."""
+    pairs = enumerate(zip(expected, given, strict=True))
+    return [i for i, (a, b) in pairs if a.shape != b.shape or a.dtype != b.dtype]
+
+
+def _changed(structure, expected: Types, given: Types) -> list[str]:
     """One line for each leaf whose shape or dtype changed, with the cast that corrects it."""
     out = []
-    for name, a, b in zip(names, expected, given, strict=True):
-        if a.shape == b.shape and a.dtype == b.dtype:
-            continue
+    indices = differing(expected, given)
+    for i, name in zip(indices, path_names("carry", structure, indices) if indices else ()):
+        a, b = expected[i], given[i]
         mend = (
             f"make its shape {a.shape}"
             if a.shape != b.shape
@@ -110,9 +124,9 @@ def check_like(who: str, what: str, structure, types, given_structure, given_typ
     if given_structure != structure:
         numbers = tree.unflatten(given_structure, range(given_structure.num_leaves))
         tree.check_structure(structure, numbers, f"{who}: {what}")
-    for name, a, b in zip(path_names(what, structure), types, given_types, strict=True):
-        if a.shape != b.shape or a.dtype != b.dtype:
-            raise errors.custom_rule_leaf(who, name, b.strong(), a.strong())
+    for i in differing(types, given_types):
+        (name,) = path_names(what, structure, [i])
+        raise errors.custom_rule_leaf(who, name, given_types[i].strong(), types[i].strong())
 
 
 def check_carry(who: str, structure, types, body: Body, count: int, result_structure) -> None:
@@ -122,7 +136,7 @@ def check_carry(who: str, structure, types, body: Body, count: int, result_struc
             f"xcore.{who}: the body{body.place} must return a carry of the structure it was given, "
             f"{structure}, but returned {result_structure}."
         )
-    changed = differences(path_names("carry", structure), types, body.program.out_types[:count])
+    changed = _changed(structure, types, body.program.out_types[:count])
     if changed:
         raise errors.carry_changed(who, changed, body.place)
 

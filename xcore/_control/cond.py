@@ -28,7 +28,7 @@ from .._transforms.programs import (
 )  # fmt: skip
 from .._transforms.transpose import instantiate
 from .call import linear_last
-from .carry import Body, leaf_values, merge_captured, path_names, weakened_where
+from .carry import Body, differing, leaf_values, merge_captured, path_names, weakened_where
 from .checks import check_branch
 from .masked import masked
 
@@ -266,14 +266,15 @@ def _check_branches(who, bodies) -> None:
                 f"xcore.{who}: the branches must return the same structure, but branch 0 returns {first.result} and "
                 f"branch {i} returns {other.result}."
             )
-        names = path_names("result", first.result)
-        pairs = zip(names, first.program.out_types, other.program.out_types, strict=True)
-        listed = [
-            f"{name} is {a.strong()} in branch 0 and {b.strong()} in branch {i}"
-            for name, a, b in pairs if a.shape != b.shape or a.dtype != b.dtype
-        ]  # fmt: skip
-        if listed:
-            raise errors.branches_differ(who, listed)
+        types = first.program.out_types, other.program.out_types
+        indices = differing(*types)
+        if indices:
+            names = path_names("result", first.result, indices)
+            pairs = [[t[k].strong() for t in types] for k in indices]
+            raise errors.branches_differ(who, [
+                f"{name} is {a} in branch 0 and {b} in branch {i}"
+                for name, (a, b) in zip(names, pairs, strict=True)
+            ])  # fmt: skip
 
 
 _NOTHING = object()  # no operand: None is one

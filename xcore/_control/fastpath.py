@@ -185,14 +185,15 @@ def _rebuild(writer: _Writer, tree, counter) -> str:
     return out
 
 
-def _plain(tree) -> bool:
-    """Only containers whose display can be written out."""
-    cls = type(tree)
-    if cls is dict:
-        return all(isinstance(k, (str, int)) and _plain(v) for k, v in tree.items())
-    if cls in (list, tuple):
-        return all(map(_plain, tree))
-    return tree is None or hasattr(tree, "weak_type")
+def _is_plain(structure) -> bool:
+    """Only containers whose display can be written out; classes of users' may look at what they are made of."""
+    node = structure.node_data()
+    if node is None:  # a leaf
+        return True
+    cls, keys = node
+    plain = cls in (list, tuple, type(None))
+    plain = plain or (cls is dict and all(isinstance(k, (str, int)) for k in keys))
+    return plain and all(map(_is_plain, structure.children()))
 
 
 _FIND = """\
@@ -215,18 +216,20 @@ def generated_call(general, args, kwargs, found, exe, captured):
       exe: its executable.
       captured: the values that the function captured, where the executable wants them.
     """
-    result = tree.unflatten(found.out_tree, exe.result_types)
+    if not _is_plain(found.out_tree):
+        return None
     writer = _Writer(exe.devices == (default_device(),) and not found.donors)
     writer.buffers = [writer.bind(c._buffer()) for c in captured]
     static = general.static_argnums, general.static_argnames
     given = [(f"args[{i}]", a, i in static[0]) for i, a in enumerate(args)]
     given += [(f"kwargs[{k!r}]", kwargs[k], k in static[1]) for k in sorted(kwargs)]
     taken = [(writer.take_static if fixed else writer.take)(e, a) for e, a, fixed in given]
-    if not _plain(result) or not all(taken):
+    if not all(taken):
         return None
     narrow = [dtypes.scalar_dtype(cls(0)) for cls in _SCALARS]
     if any(t.weak and t.dtype not in narrow for t in found.program.in_types):
         return None  # a scalar carried at another width
+    result = tree.unflatten(found.out_tree, exe.result_types)
     build = _rebuild(writer, result, itertools.count())
     writer.names["_known"] = exe.execute, exe.handlers
     find = _FIND.format(

@@ -48,7 +48,7 @@ def _length(who, xs_values, xs, length) -> int:
 
 def _trace_step(who, f, init, structure, rows, xs, xs_structure):
     """The body of a scan, start values of the types it returns, and which of its results are weak."""
-    pair = tree.structure((tree.unflatten(structure, init), tree.unflatten(xs_structure, rows)))
+    pair = tree.treedef_tuple((structure, xs_structure))
 
     @functools.wraps(f)
     def step(carry, x):

@@ -33,6 +33,7 @@ from .families import (
     splat,
     zeros,
 )  # fmt: skip
+from .unmerged import mul_lower, quotient, sub_lower
 
 if TYPE_CHECKING:
     from .._core.typing import Operand
@@ -64,12 +65,12 @@ def is_infinite(x):
 neg = elementwise("neg", hlo="stablehlo.negate", linear="each", transpose=lambda ct, x: neg(ct),
                   host=ufunc(np.negative, "compares"))  # fmt: skip
 sub = elementwise(
-    "sub", hlo="stablehlo.subtract", args=2, linear="jointly",
+    "sub", lower=sub_lower, args=2, linear="jointly",
     transpose=(lambda ct, x, y: ct, lambda ct, x, y: neg(ct)),
     host=ufunc(np.subtract, "computes"),
 )  # fmt: skip
 mul = elementwise(
-    "mul", hlo="stablehlo.multiply", args=2, linear="each", kinds=NUMBERS | {"bool"},
+    "mul", lower=mul_lower, args=2, linear="each", kinds=NUMBERS | {"bool"},
     transpose=(lambda ct, x, y: mul(ct, y), lambda ct, x, y: mul(x, ct)),
     host=ufunc(np.multiply, "computes"),
 )  # fmt: skip
@@ -86,12 +87,7 @@ def _refuse_long_division(ctx, t) -> None:
 def _div_lower(ctx, x, y):
     t = ctx.out_types[0]
     if dtypes.is_inexact(t.dtype):
-        if ctx.may_repeat(y):
-            # quirk: DIVIDES_BY_RECIPROCAL, which rounds twice and vanishes
-            # for large numbers. It leaves alone a divisor that depends on x; NaN / NaN is NaN too.
-            is_nan = ctx.compare(x, x, ctx.tensor(t.shape, bool), "NE")
-            y = ctx.select(is_nan, x, y)
-        return ctx.one("stablehlo.divide", ctx.out(), [x, y])
+        return quotient(ctx, x, y, t)
     _refuse_long_division(ctx, t)
     # Integers round toward zero; division by zero gives zero on every device, as NumPy's does.
     zero = ctx.full(t, 0)

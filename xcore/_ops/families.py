@@ -17,6 +17,7 @@ from .._core import ArrayType, Linear, Literal, Op, dtypes, errors, typeof
 from .._core.host import moves, totals, ufunc
 from .._core.op import storing
 from .._cpu.stored import repeated, stored
+from .unmerged import add_lower
 
 if TYPE_CHECKING:
     from .._core.typing import Operand
@@ -186,6 +187,7 @@ def linear_op(name, *, type, lower, transpose, batch, alternatives=(), host=None
 
 add = elementwise(
     "add",
+    lower=add_lower,
     args=2,
     linear="jointly",
     kinds=NUMBERS | {"bool"},

@@ -186,10 +186,17 @@ def log_gamma_ratio(x, d):
     return rest - d * ops.log(y)
 
 
+def gamma_ratio_factors(x, d):
+    """Two factors of Γ(x) / Γ(x + d) for x >= 1, x + d >= 1, of which none vanishes before the ratio does."""
+    rest, y = _ratio_parts(x, d)
+    half = ops.pow(y, -0.5 * d)
+    return half * ops.exp(where(half == 0.0, 0.0, rest)), half
+
+
 def gamma_ratio(x, d):
     """Γ(x) / Γ(x + d) for x >= 1, x + d >= 1."""
-    rest, y = _ratio_parts(x, d)
-    return ops.exp(rest) * ops.pow(y, -d)
+    first, second = gamma_ratio_factors(x, d)
+    return first * second
 
 
 def digamma_step(x, d):
@@ -225,7 +232,9 @@ def beta_and_log(a, b):
     (p_power, p_rest), (q_power, q_rest) = _share_power(p, n), _share_power(q, n)
     lost = a - (n - q)  # of a + b by rounding
     rest, factor = p_rest + q_rest - lost + (at_p + at_q - at_n), _ROOT_TWO_PI * ops.sqrt(n / p / q)
-    large = p_power * q_power * ops.exp(rest) * factor
+    powers = p_power * q_power
+    # what rounding loses of huge arguments is far more than what is left of their powers
+    large = powers * ops.exp(where(powers == 0.0, 0.0, rest)) * factor
     c = where(both, 0.5, a)
     ratio = ops.exp(at_q - at_n + c - (q - 0.5) * log1p(c / q)) * ops.pow(n, -c)
     at_a, at_b, at_sum = together(
@@ -267,17 +276,17 @@ def _beta_everywhere(a, b, log: bool):
     mixed = ops.and_(ops.and_(a + b > 0.0, low < 0.0), ops.not_(whole(low)))
     m = where(mixed, -low, 0.5)
     value = beta_positive(where(mixed, a + b, first), where(mixed, m, where(regular, q, 1.0)), log)
-    sine_factor = math.pi / (m * ops.abs(sin_pi(m)))
+    sine_factor = math.pi / ops.abs(sin_pi(m))  # apart from m, as their product may vanish
     calls = [(where(regular, 1.5, x),) for x in (a, b, a + b)]
     at_a, at_b, at_sum = together(gammaln_f, *calls)
     logs = at_a + at_b - at_sum
     if log:
-        logs = where(mixed, ops.log(sine_factor) - value, logs)
+        logs = where(mixed, ops.log(sine_factor) - ops.log(m) - value, logs)
         return where(regular, value, where(pole, math.inf, logs))
     sign_a, sign_b, sign_sum = together(gamma_sign_f, *calls)
     value = value * where(ops.and_(finite, odd(q)), -1.0, 1.0)
     zero = ops.and_(ops.and_(a + b <= 0.0, whole(a + b)), ops.not_(pole))
-    size = where(mixed, sine_factor / value, ops.exp(logs))
+    size = where(mixed, sine_factor / (m * value), ops.exp(logs))
     signed = where(zero, 0.0, sign_a * sign_b * sign_sum * size)
     return where(regular, value, where(pole, math.inf, signed))
 

@@ -11,7 +11,7 @@ from ._gamma_kernels import (
     digamma,
     digamma_change,
     gamma,
-    gamma_ratio,
+    gamma_ratio_factors,
     gamma_sign_f,
     gammaln,
     rgamma,
@@ -24,8 +24,8 @@ def _rising_positive(x, d):
     y = x + d
     low, below = x < 1.0, y < 1.0
     step = d + where(below, 1.0, 0.0) - where(low, 1.0, 0.0)
-    ratio = gamma_ratio(where(low, x + 1.0, x), where(low, step, step))
-    return where(low, x, 1.0) / where(below, y, 1.0) / ratio
+    first, second = gamma_ratio_factors(where(low, x + 1.0, x), step)
+    return where(low, x, 1.0) / where(below, y, 1.0) / first / second
 
 
 def _is_pole(x):
@@ -63,10 +63,14 @@ def _ratio_of_mixed_signs(z, y):
 def _binom_f(n, k):
     """For whole k and n below 0, (-1)^k times that of k - n - 1; for n beyond all digits of k, n^k/Γ(k + 1)."""
     negated = ops.and_(ops.and_(n < 0.0, ops.not_(whole(n))), ops.and_(whole(k), k > 0.0))
-    n = where(negated, k - n - 1.0, n)
+    sign = where(ops.and_(negated, odd(k)), -1.0, 1.0)
+    rest = -1.0 - n
+    n = where(negated, k + rest, n)
+    k = where(ops.and_(negated, rest < k), rest, k)  # the sum may have lost the smaller one
     large = n > 1e17 * (1.0 + k * k)
-    value = where(large, ops.pow(where(large, n, 1.0), k) * rgamma(k + 1.0), _binom_by_beta(n, k))
-    return where(ops.and_(negated, odd(k)), -value, value)
+    power = ops.pow(where(large, n, 1.0), k)
+    by_power = where(power == math.inf, math.inf, power * rgamma(k + 1.0))
+    return sign * where(large, by_power, _binom_by_beta(n, k))
 
 
 def _binom_by_beta(n, k):

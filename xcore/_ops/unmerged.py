@@ -1,0 +1,63 @@
+"""How sums, products and quotients are written, so that the compiler does not put their numbers together.
+
+XLA makes a / b / c into a / (b * c), x * c * d into x * (c * d), and x + c - c into x: products overflow or
+vanish where no quotient does, and rounding to a grid by (x + c) - c does nothing. It does not look through a
+choice. (tests/numpy/test_division.py)
+"""
+
+from __future__ import annotations
+
+import math
+
+from .._core import dtypes
+
+
+def as_it_is(ctx, x, t):
+    """x, of type t, by way of a choice, so that the compiler does not see what it was made by."""
+    is_nan = ctx.compare(x, x, ctx.tensor(t.shape, bool), "NE")
+    return ctx.select(is_nan, ctx.full(t, math.nan), x)
+
+
+def _pairwise(name: str, numbers_merge):
+    """How an operation of two arguments is written. ``numbers_merge`` takes (ctx, x, number, t)."""
+
+    def lower(ctx, x, y):
+        t = ctx.out_types[0]
+        if ctx.reassociates and dtypes.is_inexact(t.dtype):  # quirk: REASSOCIATES
+            if numbers_merge(ctx, x, ctx.number(y), t):
+                x = as_it_is(ctx, x, t)
+            elif numbers_merge(ctx, y, ctx.number(x), t):
+                y = as_it_is(ctx, y, t)
+        return ctx.one(name, ctx.out(), [x, y])
+
+    return lower
+
+
+def _is_sum_with_number(ctx, x, c: float | None, t) -> bool:
+    return c is not None and ctx.has_term(x)
+
+
+def _is_too_far(ctx, x, c: float | None, t) -> bool:
+    """Whether x * c has numbers c and d in it whose product is too large or too small for their type."""
+    if not c:
+        return False
+    limits = dtypes.finfo(t.dtype)
+    products = [abs(c * d) for d in ctx.factors(x) if d]
+    return any([not float(limits.tiny) <= p <= float(limits.max) for p in products])
+
+
+add_lower = _pairwise("stablehlo.add", _is_sum_with_number)
+sub_lower = _pairwise("stablehlo.subtract", _is_sum_with_number)
+mul_lower = _pairwise("stablehlo.multiply", _is_too_far)
+
+
+def quotient(ctx, x, y, t):
+    """x / y of inexact numbers."""
+    if ctx.may_repeat(y) or ctx.may_be_quotient(y):
+        # quirk: DIVIDES_BY_RECIPROCAL, which rounds twice and vanishes for large numbers. It leaves alone
+        # a divisor that depends on x; NaN / NaN is NaN too.
+        is_nan = ctx.compare(x, x, ctx.tensor(t.shape, bool), "NE")
+        y = ctx.select(is_nan, x, y)
+    if ctx.may_be_quotient(x):  # quirk: DIVIDES_ONCE
+        x = as_it_is(ctx, x, t)
+    return ctx.one("stablehlo.divide", ctx.out(), [x, y])
