@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control import eval_shape, linearize, vjp, vmap
+from .._control import eval_shape, jvp, linearize, vjp, vmap
 from .._core import PyTree, Tracer, static, struct, typeof
 from .._iterate import checkpoints
 from .._solution import Certificate
@@ -105,6 +105,10 @@ class Constrained(Objective):
             return values, vmap(push, out_axes=1)(xnp.eye(n, dtype=x.dtype))
         values, pull = vjp(self._general, x)
         return values, vmap(pull)(xnp.eye(rows, dtype=x.dtype))[0]
+
+    def bends(self, x, v):
+        """By how much gradients of the equations and the general inequalities change along v, to first order."""
+        return jvp(lambda x: self._jacobian(x)[1][1:], (x,), (v,))[1]
 
     def local(self, x):
         """(f, g, h, its Jacobian, c, its Jacobian)."""

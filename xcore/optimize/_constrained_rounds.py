@@ -111,8 +111,9 @@ def _as_drawn(d, bend, slope, rows):
     """Lengths of which those that are shorter than Newton's steps make terms as large as those of the others.
 
     A start that is nearly 0 says nothing, and slopes times its size seem small."""
-    far = xnp.abs(slope) > bend * d
-    return xnp.where(far, xnp.maximum(d, coarse(_alike(d, bend, rows))), d)
+    alike = _alike(d, bend, rows)
+    far = (xnp.abs(slope) > bend * d) & (alike > 0)
+    return xnp.where(far, xnp.maximum(d, coarse(alike)), d)
 
 
 def _alike(size, bend, rows):
@@ -195,7 +196,9 @@ def look(problem, start, x, y, lam, lengths, reach, unknown, claims, rows, tol) 
     general = xnp.concatenate([jh, jc[: problem.sizes[1]]])
     d = _as_came(d, reach, bends, general, least)
     d = _as_curved(d, bends, unknown & (reach == 0))
-    drawn = _as_drawn(d, bends, g - y @ jh - lam @ jc, general)
+    slope = g - y @ jh - lam @ jc
+    noise = 64 * xnp.finfo(d.dtype).eps * (xnp.abs(g) + xnp.abs(y) @ xnp.abs(jh) + lam @ xnp.abs(jc))
+    drawn = _as_drawn(d, bends, xnp.where(xnp.abs(slope) > noise, slope, 0), general)
     d = xnp.where(claims, drawn, d)
     seen = _in_units(local, y, lam, d, rows)
     (y, lam), units = seen.multipliers, seen.units
@@ -212,11 +215,7 @@ def look(problem, start, x, y, lam, lengths, reach, unknown, claims, rows, tol) 
     scales = Scales(d, power_of_two(size), *map(power_of_two, units), xnp.zeros_like(f))
     safe = xnp.where(size > 0, size, 1)
     wrong = [xnp.abs(h) / units[0], xnp.maximum(-c, 0) / units[1]]
-    active = seen.near & (xnp.arange(typeof(c).shape[0]) < problem.sizes[1])
-    parts = [safe_divide(a, b, 1, where=b > 0) for a, b in zip(seen.now, seen.before)]
-    flat = xnp.minimum(
-        xnp.min(parts[0], initial=1), xnp.min(xnp.where(active, parts[1], 1), initial=1)
-    )
+    flat = _flatness(problem, x, d, seen)
     stationary, feasible, product = (
         largest(slope) / safe,
         xnp.maximum(*map(largest, wrong)),
@@ -238,6 +237,20 @@ def look(problem, start, x, y, lam, lengths, reach, unknown, claims, rows, tol) 
         scales, f, g, h, c, stationary, feasible, product, flat, (largest(g * d), terms, bend), down,
         on, y, lam,
     )  # fmt: skip
+
+
+def _flatness(problem, x, d, seen):
+    """The smallest gradient of an active constraint, relative to what it had, or to its change over the lengths d.
+
+    One that has become small where it still changes little, such as that of 1 / x, vanishes nowhere near.
+    """
+    me, mi, _ = problem.sizes
+    bent = xnp.max(xnp.abs(problem.bends(x, d * coins(x.shape[0], 1, d.dtype)[:, 0])) * d, axis=1, initial=0)
+    now, before = (xnp.concatenate([a, b[:mi]]) for a, b in (seen.now, seen.before))
+    part = safe_divide(now, before, 1, where=before > 0)
+    bend = safe_divide(now, bent, xnp.where(now > 0, xnp.inf, 0), where=bent > 0)
+    active = xnp.concatenate([xnp.ones(me, bool), seen.near[:mi]])
+    return xnp.min(xnp.where(active, xnp.maximum(part, bend), 1), initial=1)
 
 
 class _InUnits(NamedTuple):
@@ -408,7 +421,9 @@ def _verdict(s, seen, worst, tol, maxiter):
     # the gradient is a small difference of large terms: no multipliers exist, those nearby grow without
     # limit (Andreani, Haeser, Martínez 2011)
     slope, terms, bend = seen.balance
-    bare = bare | (fine & (terms * tol**0.5 > xnp.maximum(slope, tol * bend)))
+    least, left = xnp.maximum(slope, tol * bend), xnp.maximum(seen.stationary, seen.product)
+    large = (terms * tol > least) | (left * xnp.maximum(terms, bend) > tol * least)
+    bare = bare | (fine & large & (terms * tol**0.5 > least))
     slow = (s["round"] > 1) & ~(worst < 0.5 * s["best"])
     lost = is_last(Status.infeasible) & (seen.feasible > 10 * tol)
     return first_of(
