@@ -29,6 +29,7 @@ from ._units import FULL, power_of_two
 
 MOST = 4  # rounds
 NOTHING = 2.0**40  # by what an objective is divided that shall not count
+FINER = 1e-4  # times the aim of a round: where curvature is so small that residuals are, too, far from the minimum
 BEND = 1 / 8  # the curvature in its place: without any, ways along constraints are rounding errors
 
 
@@ -151,7 +152,8 @@ class View:
 
     ``flat``: the smallest gradient of an active constraint, relative to the largest it had. ``balance``: the
     objective's gradient the terms that it is the difference of, and the curvature. ``falls``: whether the
-    first conditions hold, and the function falls from here; ``endless``: or falls on a straight way.
+    first conditions hold, and the function falls from here; ``endless``: or falls on a straight way; ``far``: or a long
+    Newton step leads lower, along ways with little curvature.
     """
 
     scales: Scales
@@ -166,6 +168,7 @@ class View:
     balance: Any
     falls: Any
     endless: Any
+    far: Any
     y: Any
     lam: Any
 
@@ -221,7 +224,7 @@ def look(problem, start, x, y, lam, lengths, reach, unknown, claims, rows, tol) 
         xnp.maximum(*map(largest, wrong)),
         largest(lam * c) / safe,
     )
-    down = on = xnp.zeros((), bool)
+    down = on = far = xnp.zeros((), bool)
     if curved is not None:
         fine = xnp.maximum(stationary, xnp.maximum(feasible, product)) <= tol
         strong = lam * units[1] > tol * size
@@ -232,10 +235,10 @@ def look(problem, start, x, y, lam, lengths, reach, unknown, claims, rows, tol) 
         ]
         keeps = lambda x: xnp.all(problem.inequalities(x) >= xnp.minimum(c, -tol * units[1]))  # noqa: E731
         ways = lambda: falls(lagrangian, keeps, start, x, d, slope, curved, *kept, terms, tol)  # noqa: E731
-        down, on = cond(fine, ways, lambda: (down, on))
+        down, on, far = cond(fine, ways, lambda: (down, on, far))
     return View(
         scales, f, g, h, c, stationary, feasible, product, flat, (largest(g * d), terms, bend), down,
-        on, y, lam,
+        on, far, y, lam,
     )  # fmt: skip
 
 
@@ -312,10 +315,9 @@ def rounds(
     }  # fmt: skip
     if history:
         start["history"] = empty_rows(who, history, x, maxiter)
-    aim = 0.02 * tol
 
     def begin(s):
-        return _begun(method, problem, make, s, tol, aim, maxiter)
+        return _begun(method, problem, make, s, tol, maxiter)
 
     def run(s, begun, checkpoint):
         scales = begun["seen"].scales
@@ -324,7 +326,7 @@ def rounds(
             return s["nfev"] + v if name == "nfev" else scales.of(name, v)
 
         return iterations_from(
-            who, method, make(problem, scales), begun["state"], aim, maxiter, progress,
+            who, method, make(problem, scales), begun["state"], begun["aim"], maxiter, progress,
             on=s["status"] == RUNNING, rows=s.get("history"), before=s["nit"], checkpoint=checkpoint,
             shown=shown, begun={"x": s["x"], "f": begun["seen"].f, "g": begun["seen"].g, "nfev": s["nfev"]},
         )  # fmt: skip
@@ -332,7 +334,7 @@ def rounds(
     return in_rounds(begin, run, _ended, lambda s: s["status"] == RUNNING, start, checkpoint)
 
 
-def _begun(method, problem, make, s, tol, aim, maxiter) -> dict:
+def _begun(method, problem, make, s, tol, maxiter) -> dict:
     """What a round sees where it begins, and the method's state in its units."""
     reach = xnp.maximum(xnp.abs(s["x"]), xnp.abs(s["x"] - s["start"]))
     lengths = lengths_now(s, reach)
@@ -349,6 +351,8 @@ def _begun(method, problem, make, s, tol, aim, maxiter) -> dict:
     f, bend = seen.scales.f * weight, xnp.where(restores, BEND, 0).astype(weight.dtype)
     seen = seen.replace(scales=seen.scales.replace(f=f, bend=bend))
     scales, x = seen.scales, xnp.where(restores, _aside(problem, s, lengths), s["x"])
+    aim = 0.02 * tol * xnp.where(seen.far, FINER, 1).astype(seen.f.dtype)
+    aim = xnp.maximum(aim, xnp.finfo(aim.dtype).eps)
     state = method.init(make(problem, scales), x / scales.x, aim)
     state = state | {
         "status": xnp.where(status == RUNNING, state["status"], status),
@@ -362,6 +366,7 @@ def _begun(method, problem, make, s, tol, aim, maxiter) -> dict:
         "state": state,
         "status": status,
         "worst": worst,
+        "aim": aim,
     }
 
 
@@ -409,7 +414,7 @@ def _verdict(s, seen, worst, tol, maxiter):
     is_last = lambda status: s["last"] == np.int32(status)  # noqa: E731
     begun = s["round"] > 0
     finite = xnp.isfinite(seen.f) & xnp.all(xnp.isfinite(seen.g)) & ~xnp.isnan(worst)
-    fine = begun & (worst <= tol) & ~seen.endless & ~_is_drowned(s, seen)
+    fine = begun & (worst <= tol) & ~(seen.endless | seen.far | _is_drowned(s, seen))
     over = (s["round"] >= MOST) | (s["nit"] >= maxiter)
     # the gradient of an active constraint vanishes: no multiplier means anything, and methods end
     # there or creep on

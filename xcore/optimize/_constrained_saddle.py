@@ -12,6 +12,7 @@ import numpy as np
 from .. import numpy as xnp
 from .._control import vmap
 from .._core import typeof
+from ..numpy._select import safe_divide
 from ._problem import largest
 from ._units import equilibrated
 
@@ -23,7 +24,8 @@ PARTS = (
 
 
 def falls(lagrangian, keeps, start, x, d, slope, bend, rows, weak_rows, terms, tol):
-    """(whether the Lagrangian is visibly lower near x, whether it falls on a straight way): as constraints allow.
+    """(whether the Lagrangian is visibly lower near x, whether it falls on a straight way, whether a long Newton step
+    leads visibly lower): as constraints allow.
 
     Args:
       keeps: whether a point is on the side of inequalities that is allowed.
@@ -63,7 +65,23 @@ def falls(lagrangian, keeps, start, x, d, slope, bend, rows, weak_rows, terms, t
         lower = vmap(lagrangian)(points) < value - xnp.maximum(noise, 0.5 * far * xnp.abs(a))
         kept = vmap(keeps)(points)
         straight = straight | (xnp.all(lower | ~kept) & kept[-1])
-    return xnp.any(taken & (xnp.stack(values) < value - noise)), straight
+    step = _newton(slope, unit, w[1], q[1])
+    long = largest(step) > tol**0.5
+    there = x + d * step * (tol**0.5 / xnp.where(long, largest(step), 1))
+    long &= (lagrangian(there) < value - noise) & keeps(there)
+    return xnp.any(taken & (xnp.stack(values) < value - noise)), straight, long
+
+
+def _newton(slope, unit, w, q):
+    """The step to where the slope vanishes along eigenvectors q with curvatures w that are no rounding errors."""
+    bent = (w > _noise_of(w)) & (xnp.sum(q * q, axis=0) > 0.5)
+    part = safe_divide((unit * slope) @ q, w, 0, where=bent)
+    return -unit * (q @ part)
+
+
+def _noise_of(w):
+    """Rounding errors of eigenvalues."""
+    return 30 * typeof(w).shape[0] * xnp.finfo(w.dtype).eps * largest(w)
 
 
 def _straight(slope, unit, w, q):
@@ -72,8 +90,7 @@ def _straight(slope, unit, w, q):
     part = (unit * slope) @ q
     steps = unit[:, None] * q * part
     w = xnp.abs(w)
-    noise = 30 * typeof(w).shape[0] * xnp.finfo(w.dtype).eps * largest(w)
-    long = (w <= noise) | (xnp.max(xnp.abs(steps), axis=0) > w)
+    long = (w <= _noise_of(w)) | (xnp.max(xnp.abs(steps), axis=0) > w)
     way = -xnp.sum(xnp.where(long, steps, 0), axis=1)
     size = largest(way)
     return way / xnp.where(size > 0, size, 1)
