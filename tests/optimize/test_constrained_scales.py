@@ -8,6 +8,13 @@ import pytest
 import xcore as xc
 import xcore.numpy as xnp
 import xcore.optimize as xo
+from benchmarks.hock_schittkowski import TABLE, rows, scalar
+from tests.optimize import held_out
+
+PROBLEMS = {
+    n: (scalar(f), rows(eq), rows(ineq), *rest)
+    for n, f, eq, ineq, *rest in [*TABLE, *((n, *row) for n, row in held_out.BOUND.items())]
+}
 
 
 @pytest.mark.parametrize("method", ["sqp", "augmented-lagrangian"])
@@ -386,3 +393,57 @@ def test_multipliers_that_went_astray_are_no_curvature(method):
     x, success = solve(*map(np.float64, zip(*cases)))
     np.testing.assert_allclose(np.asarray(x)[np.asarray(success)], 1, rtol=1e-4)
     assert np.mean(success) > 0.9
+
+
+# number: (dtype, how far the start is moved, the share that is solved, what was said of its minimum)
+CLAIMED = {
+    "10": (np.float32, 0.0, 0.8, "degenerate, for the gradient is small beside that at the start"),
+    "19": (np.float32, 0.0, 0.4, "degenerate, for multipliers of 300 times the gradient"),
+    "33": (np.float64, 0.03, 0.8, "degenerate, for a rounding error of a slope was a length of 2e7"),
+    "38": (np.float32, -0.1, 0.8, "a success, at 4.02, half way along the valley"),
+    "45": (np.float64, 0.0, 0.8, "a saddle, for a slope without curvature was a length of 1"),
+    "55": (np.float64, 0.0, 0.8, "nothing, for a rounding error of a slope was a length of 5e15"),
+    "56": (np.float64, 0.0, 0.8, "unbounded, at 1e17, where sin tells nothing"),
+    "64": (np.float64, 0.0, 0.8, "degenerate, for the gradient of 1 / x is small where x is large"),
+    "72": (np.float64, 0.0, 0.8, "degenerate, as problem 64"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("number", CLAIMED)
+def test_what_is_said_of_a_minimum_is_so(number):
+    """Problems of Hock and Schittkowski of which another status than success was said, or success elsewhere."""
+    dtype, aside, share, _ = CLAIMED[number]
+    f, eq, ineq, bounds, start, least = PROBLEMS[int(number)]
+    start = np.array(start, float)
+    start = start + aside * np.maximum(1, np.abs(start)) * np.cos(np.arange(start.size))
+    sides = (None, None) if bounds is None else bounds
+    low, high = (
+        np.broadcast_to(open_side if side is None else side, start.shape)
+        for side, open_side in zip(sides, (-np.inf, np.inf))
+    )
+
+    @xc.jit
+    @xc.vmap
+    def solve(units, size, row):
+        scaled = lambda c: c and (lambda x: row * c(x / units))
+        box = None if bounds is None else (low.astype(dtype) * units, high.astype(dtype) * units)
+        found = xo.minimize_constrained(
+            lambda x: size * f(x / units), start.astype(dtype) * units, (),
+            C(eq=scaled(eq), ineq=scaled(ineq)), bounds=box,
+        )  # fmt: skip
+        return found.x / units, found.status
+
+    far = 1e6 if dtype is np.float64 else 1e2
+    signs = np.where(np.arange(start.size) % 2, -1, 1)
+    cases = [
+        (2.0 ** np.round(np.log2(unit) * sign), size, row)
+        for unit, size, row in itertools.product((1, far, 1 / far), (1, far), (1, 1 / far))
+        for sign in (signs, np.ones_like(signs))
+    ]
+    x, status = (np.asarray(v) for v in solve(*(np.array(c, dtype) for c in zip(*cases))))
+    names = [xo.Status(int(s)).name for s in status]
+    assert {*names} <= {"success", "stagnation", "max_steps"}
+    assert np.mean(status == 0) >= share, names
+    values = np.array([float(f(v)) for v in x[status == 0].astype(float)])
+    error = np.abs(values[:, None] - np.ravel(least)) / np.maximum(1, np.abs(np.ravel(least)))
+    assert error.min(axis=1).max() < 10 * np.finfo(dtype).eps ** 0.4

@@ -129,7 +129,7 @@ class Constrained(Objective):
             "x": xnp.clip(x, *self.bounds) if self.has_bounds else x, "f": zeros() + xnp.inf,
             "g": zeros(n), "h": zeros(me), "c": zeros(mi), "y": zeros(me), "lam": zeros(mi),
             "size": zeros(), "status": xnp.asarray(RUNNING), "nit": count(-1), "nfev": count(0),
-            "njev": count(0),
+            "njev": count(0), "finer": zeros() + 1, "loosest": zeros() + xnp.inf,
         }  # fmt: skip
 
 
@@ -232,10 +232,12 @@ class SQP:
     def step(self, problem: Any, s: dict[str, Any], tol: Any) -> dict[str, Any]:
         x, first = s["x"], s["nit"] < 0
         eps = xnp.finfo(x.dtype).eps
+        tol = xnp.maximum(tol * s["finer"], eps)
         p, y, lam, left = self._model_step(s, first)
         most = xnp.maximum(largest(y), largest(lam))
         rho = xnp.maximum(1.1 * most, 0.5 * (s["rho"] + 1.1 * most))
-        good, move, new, n = self._search(problem, s | {"rho": rho, "lam": lam}, p, left)
+        good, move, new, n, loose = self._search(problem, s | {"rho": rho, "lam": lam}, p, left)
+        rho = xnp.where(loose, 10, 1) * rho
         b = _damped_update(s, new, move, y, lam, problem.bend)
         size, fine, degenerate = judge(new, y, lam, tol)
         short = norm(move) <= 4 * eps * xnp.maximum(1, largest(x))
@@ -259,8 +261,9 @@ class SQP:
         b = xnp.where(failed > 0, anew, b)
         return new | {
             "x": x + move, "b": b, "y": y, "lam": lam, "rho": xnp.where(first, s["rho"], rho),
-            "size": size, "status": status, "nit": s["nit"] + np.int32(1), "nfev": s["nfev"] + n,
+            "size": size, "status": status, "nit": s["nit"] + np.int32(1), "nfev": s["nfev"] + n, "finer": s["finer"],
             "njev": s["njev"] + n, "failed": failed, "held": held, "scaled": s["scaled"] | (good & ~first),
+            "loosest": s["loosest"] * xnp.where(first, xnp.maximum(1, violation(new["h"], new["c"])), 1),
         }  # fmt: skip
 
     @staticmethod
@@ -274,7 +277,8 @@ class SQP:
         return p, y, lam, violation(s["h"] + s["jh"] @ p, s["c"] + s["jc"] @ p)
 
     def _search(self, problem, s, p, left):
-        """(whether a step helps, it, what is there, evaluations): of 1, 1 corrected, 1/2, 1/4, …"""
+        """(whether a step helps, it, what is there, evaluations, whether one violated too much): of 1, 1 corrected,
+        1/2, 1/4, …"""
         rho, before = s["rho"], violation(s["h"], s["c"])
         slope = xnp.vdot(s["g"], p) - rho * (before - left)
         slope = xnp.minimum(slope, -0.5 * xnp.vdot(p, s["b"] @ p))
@@ -284,24 +288,26 @@ class SQP:
         correct = _correction(s)
 
         def turn(state):
-            t, step, k, _, _, _ = state
+            t, step, k, _, _, _, loose = state
             here = dict(zip(_LOCAL, problem.local(s["x"] + step)))
-            value = here["f"] + rho * violation(here["h"], here["c"])
+            now = violation(here["h"], here["c"])
+            value = xnp.where(now > s["loosest"], xnp.inf, here["f"] + rho * now)
+            loose = loose | ((now > s["loosest"]) & (here["f"] + rho * now <= merit))
             good = xnp.where(xnp.isnan(value), xnp.inf, value) <= merit + 1e-4 * t * slope + noise
             half = xnp.where(k == 0, t, 0.5 * t)
             following = xnp.where(k == 0, step - correct(here), half * p)
-            return half, following, k + np.int32(1), good, step, here
+            return half, following, k + np.int32(1), good, step, here, loose
 
         # a model that knows no curvature yet may send it anywhere
         longest = FARTHEST * xnp.maximum(1, largest(s["x"]))
         whole = xnp.minimum(1, longest / xnp.maximum(largest(p), longest))
         start = (
-            whole, whole * p, count(0), xnp.zeros((), bool), p, {k: s[k] for k in _LOCAL},
+            whole, whole * p, count(0), xnp.zeros((), bool), p, {k: s[k] for k in _LOCAL}, xnp.zeros((), bool),
         )  # fmt: skip
         # own loop: inside a step
-        *_, k, good, step, here = loop(lambda s: ~s[3] & (s[2] < self.max_halvings), turn, start)
+        *_, k, good, step, here, loose = loop(lambda s: ~s[3] & (s[2] < self.max_halvings), turn, start)
         new = {name: xnp.where(good, here[name], s[name]) for name in _LOCAL}
-        return good, xnp.where(good, step, 0), new, k
+        return good, xnp.where(good, step, 0), new, k, loose
 
 
 _LOCAL = ("f", "g", "h", "jh", "c", "jc")
@@ -409,6 +415,7 @@ class AugmentedLagrangian:
         )  # fmt: skip
         return counts | {
             "x": x, "f": here["f"], "g": here["g"], "h": h, "c": c, "y": new_y, "lam": new_lam, "size": size,
+            "finer": s["finer"], "loosest": s["loosest"],
             "rho": rho * xnp.where(unbounded | astray, 10, xnp.where(slow, 5, 1)), "before": feasible, "status": status,
         }  # fmt: skip
 

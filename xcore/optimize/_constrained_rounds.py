@@ -29,7 +29,9 @@ from ._units import FULL, power_of_two
 
 MOST = 4  # rounds
 NOTHING = 2.0**40  # by what an objective is divided that shall not count
-FINER = 1e-4  # times the aim of a round: where curvature is so small that residuals are, too, far from the minimum
+MANY = 1e3  # times the objective's gradient: multipliers' terms of which none may exist
+FINER = 1e-4  # times what a round aims at where curvature is so small that residuals are, too, far from the minimum
+LOOSEST = 10  # times the violation at the start, or its unit: what steps may lead to once they went astray
 BEND = 1 / 8  # the curvature in its place: without any, ways along constraints are rounding errors
 
 
@@ -201,7 +203,10 @@ def look(problem, start, x, y, lam, lengths, reach, unknown, claims, rows, tol) 
     d = _as_curved(d, bends, unknown & (reach == 0))
     slope = g - y @ jh - lam @ jc
     noise = 64 * xnp.finfo(d.dtype).eps * (xnp.abs(g) + xnp.abs(y) @ xnp.abs(jh) + lam @ xnp.abs(jc))
-    drawn = _as_drawn(d, bends, xnp.where(xnp.abs(slope) > noise, slope, 0), general)
+    # whose way was long has told its length
+    told = (start != 0) & (xnp.abs(x - start) > 16 * xnp.abs(start))
+    known = told | (xnp.abs(slope) <= noise)
+    drawn = _as_drawn(d, bends, xnp.where(known, 0, slope), general)
     d = xnp.where(claims, drawn, d)
     seen = _in_units(local, y, lam, d, rows)
     (y, lam), units = seen.multipliers, seen.units
@@ -218,7 +223,7 @@ def look(problem, start, x, y, lam, lengths, reach, unknown, claims, rows, tol) 
     scales = Scales(d, power_of_two(size), *map(power_of_two, units), xnp.zeros_like(f))
     safe = xnp.where(size > 0, size, 1)
     wrong = [xnp.abs(h) / units[0], xnp.maximum(-c, 0) / units[1]]
-    flat = _flatness(problem, x, d, seen)
+    flat = _flatness(problem, x, d, general, seen)
     stationary, feasible, product = (
         largest(slope) / safe,
         xnp.maximum(*map(largest, wrong)),
@@ -242,18 +247,21 @@ def look(problem, start, x, y, lam, lengths, reach, unknown, claims, rows, tol) 
     )  # fmt: skip
 
 
-def _flatness(problem, x, d, seen):
+def _flatness(problem, x, d, rows, seen):
     """The smallest gradient of an active constraint, relative to what it had, or to its change over the lengths d.
 
-    One that has become small where it still changes little, such as that of 1 / x, vanishes nowhere near.
+    One that has become small where it still changes little, such as that of 1 / x, vanishes nowhere near, nor does one
+    with a component that no change of x takes away.
     """
     me, mi, _ = problem.sizes
-    bent = xnp.max(xnp.abs(problem.bends(x, d * coins(x.shape[0], 1, d.dtype)[:, 0])) * d, axis=1, initial=0)
+    change = xnp.abs(problem.bends(x, d * coins(x.shape[0], 1, d.dtype)[:, 0]))
     now, before = (xnp.concatenate([a, b[:mi]]) for a, b in (seen.now, seen.before))
+    there = xnp.abs(rows) * d > xnp.finfo(d.dtype).eps * now[:, None]
+    bend = safe_divide(xnp.abs(rows), change, xnp.where(there, xnp.inf, 0), where=change > 0)
     part = safe_divide(now, before, 1, where=before > 0)
-    bend = safe_divide(now, bent, xnp.where(now > 0, xnp.inf, 0), where=bent > 0)
     active = xnp.concatenate([xnp.ones(me, bool), seen.near[:mi]])
-    return xnp.min(xnp.where(active, xnp.maximum(part, bend), 1), initial=1)
+    least = xnp.maximum(part, xnp.max(bend, axis=1, initial=0))
+    return xnp.min(xnp.where(active, least, 1), initial=1)
 
 
 class _InUnits(NamedTuple):
@@ -311,13 +319,14 @@ def rounds(
         "status": xnp.asarray(RUNNING), "last": xnp.asarray(RUNNING), "f": zeros(()), "g": zeros(x.shape),
         "h": zeros(me), "c": zeros(mi), "stationary": zeros(()), "feasible": zeros(()), "product": zeros(()),
         "flat": zeros(()), "best": zeros(()) + xnp.inf, "before": f, "nit": count(0), "nfev": count(0),
-        "njev": count(0), "round": count(0), "restored": xnp.zeros((), bool),
+        "njev": count(0), "round": count(0), "restored": count(0),
     }  # fmt: skip
     if history:
         start["history"] = empty_rows(who, history, x, maxiter)
+    aim = 0.02 * tol
 
     def begin(s):
-        return _begun(method, problem, make, s, tol, maxiter)
+        return _begun(method, problem, make, s, tol, aim, maxiter)
 
     def run(s, begun, checkpoint):
         scales = begun["seen"].scales
@@ -326,15 +335,15 @@ def rounds(
             return s["nfev"] + v if name == "nfev" else scales.of(name, v)
 
         return iterations_from(
-            who, method, make(problem, scales), begun["state"], begun["aim"], maxiter, progress,
+            who, method, make(problem, scales), begun["state"], aim, maxiter, progress,
             on=s["status"] == RUNNING, rows=s.get("history"), before=s["nit"], checkpoint=checkpoint,
             shown=shown, begun={"x": s["x"], "f": begun["seen"].f, "g": begun["seen"].g, "nfev": s["nfev"]},
         )  # fmt: skip
 
-    return in_rounds(begin, run, _ended, lambda s: s["status"] == RUNNING, start, checkpoint)
+    return in_rounds(begin, run, lambda *args: _ended(problem, *args), lambda s: s["status"] == RUNNING, start, checkpoint)
 
 
-def _begun(method, problem, make, s, tol, maxiter) -> dict:
+def _begun(method, problem, make, s, tol, aim, maxiter) -> dict:
     """What a round sees where it begins, and the method's state in its units."""
     reach = xnp.maximum(xnp.abs(s["x"]), xnp.abs(s["x"] - s["start"]))
     lengths = lengths_now(s, reach)
@@ -345,29 +354,39 @@ def _begun(method, problem, make, s, tol, maxiter) -> dict:
     worst = xnp.maximum(seen.stationary, xnp.maximum(seen.feasible, seen.product))
     status = _verdict(s, seen, worst, tol, maxiter)
     # Where methods found no way on, the objective may have led them there: once, the constraints are met without it.
-    restores = (status == np.int32(Status.infeasible)) & ~s["restored"]
-    status = xnp.where(restores, RUNNING, status)
+    # What left all sizes says nothing of them: then a round looks at the start first.
+    astray, gone = _is_astray(s, seen, status, tol) & (s["restored"] == 0), _is_gone(s, seen)
+    anew, restores = astray & gone, (astray & ~gone) | (s["restored"] == 1)
+    status = xnp.where(astray, RUNNING, status)
     weight = xnp.where(restores, NOTHING, 1).astype(seen.f.dtype)
     f, bend = seen.scales.f * weight, xnp.where(restores, BEND, 0).astype(weight.dtype)
     seen = seen.replace(scales=seen.scales.replace(f=f, bend=bend))
-    scales, x = seen.scales, xnp.where(restores, _aside(problem, s, lengths), s["x"])
-    aim = 0.02 * tol * xnp.where(seen.far, FINER, 1).astype(seen.f.dtype)
-    aim = xnp.maximum(aim, xnp.finfo(aim.dtype).eps)
+    scales, x = seen.scales, xnp.where(astray & ~gone, _aside(problem, s, lengths), s["x"])
     state = method.init(make(problem, scales), x / scales.x, aim)
+    ended = xnp.where(anew, np.int32(Status.stagnation), state["status"])
     state = state | {
-        "status": xnp.where(status == RUNNING, state["status"], status),
+        "finer": xnp.where(seen.far, FINER, 1).astype(seen.f.dtype),
+        "loosest": xnp.where(s["restored"] > 1, LOOSEST, xnp.inf).astype(seen.f.dtype),
+        "status": xnp.where(status == RUNNING, ended, status),
         "y": xnp.where(restores, 0, seen.y * scales.eq / scales.f),
         "lam": xnp.where(restores, 0, seen.lam * scales.ineq / scales.f),
     }  # fmt: skip
     return {
+        "anew": anew,
         "restores": restores,
         "lengths": lengths,
         "seen": seen,
         "state": state,
         "status": status,
         "worst": worst,
-        "aim": aim,
     }
+
+
+def _is_astray(s, seen, status, tol):
+    """Whether nothing is known to be met here: values that fall faster than the penalty grows lead anywhere."""
+    ended = (status == np.int32(Status.unbounded)) & (seen.feasible > tol)
+    ended = ended | ((status == np.int32(Status.not_finite)) & (s["round"] > 0))
+    return (status == np.int32(Status.infeasible)) | ended
 
 
 def _aside(problem, s, lengths):
@@ -376,7 +395,7 @@ def _aside(problem, s, lengths):
     return xnp.clip(s["start"] + 1e-3 * lengths * coins(n, 1, lengths.dtype)[:, 0], *problem.bounds)
 
 
-def _ended(s, begun, ended) -> dict:
+def _ended(problem, s, begun, ended) -> dict:
     """The state after a round."""
     seen, status = begun["seen"], begun["status"]
     scales, went = seen.scales, (status == RUNNING) & (ended["nit"] >= 0)
@@ -392,28 +411,39 @@ def _ended(s, begun, ended) -> dict:
     if "history" in s:
         new["history"] = ended["history"]
     new |= {k: s[k] for k in ("start", "first", "unknown", "rows", "before")}
-    new["lengths"], restored = begun["lengths"], begun["restores"]
-    new |= {k: xnp.where(restored, 0, new[k]) for k in ("y", "lam")}
-    helped = restored & (ended["status"] != np.int32(Status.infeasible))
+    anew, restored = begun["anew"], begun["restores"]
+    either = anew | restored
+    new["lengths"] = xnp.where(anew, s["first"], begun["lengths"])
+    new["x"] = xnp.where(anew, _aside(problem, s, s["first"]), new["x"])
+    new |= {k: xnp.where(either, 0, new[k]) for k in ("y", "lam")}
+    helped = anew | (restored & (ended["status"] != np.int32(Status.infeasible)))
     return new | {
         "status": status,
-        "last": xnp.where(helped, RUNNING, ended["status"]), "restored": s["restored"] | restored,
-        "best": xnp.where(restored, xnp.inf, xnp.minimum(s["best"], begun["worst"])),
-        "round": xnp.where(restored, 0, s["round"]) + np.int32(1),
+        "last": xnp.where(helped, RUNNING, ended["status"]), "restored": xnp.where(restored, 2, xnp.where(anew, 1, s["restored"])).astype(np.int32),
+        "best": xnp.where(either, xnp.inf, xnp.minimum(s["best"], begun["worst"])),
+        "round": xnp.where(anew, 0, xnp.where(restored, 0, s["round"]) + np.int32(1)).astype(np.int32),
     }  # fmt: skip
+
+
+def _is_gone(s, seen):
+    """Whether a way has left all sizes."""
+    return xnp.max(seen.scales.x / s["first"], initial=1) >= xnp.finfo(seen.f.dtype).eps ** -0.5
 
 
 def _is_drowned(s, seen):
     """Whether rounding errors of curvature are as large as all that f fell, on a way that has left all sizes."""
     eps = xnp.finfo(seen.f.dtype).eps
-    gone = xnp.max(seen.scales.x / s["first"], initial=1) >= eps**-0.5
-    return gone & (eps * seen.balance[2] > 1e-3 * xnp.abs(s["before"] - seen.f))
+    return _is_gone(s, seen) & (eps * seen.balance[2] > 1e-3 * xnp.abs(s["before"] - seen.f))
 
 
 def _verdict(s, seen, worst, tol, maxiter):
     is_last = lambda status: s["last"] == np.int32(status)  # noqa: E731
     begun = s["round"] > 0
     finite = xnp.isfinite(seen.f) & xnp.all(xnp.isfinite(seen.g)) & ~xnp.isnan(worst)
+    # the gradient is a small difference of large terms, and not as small as residuals beside those say
+    slope, terms, bend = seen.balance
+    least, left = xnp.maximum(slope, tol * bend), xnp.maximum(seen.stationary, seen.product)
+    opposed = (terms * tol**0.5 > least) & (left * xnp.maximum(terms, bend) > tol * least)
     fine = begun & (worst <= tol) & ~(seen.endless | seen.far | _is_drowned(s, seen))
     over = (s["round"] >= MOST) | (s["nit"] >= maxiter)
     # the gradient of an active constraint vanishes: no multiplier means anything, and methods end
@@ -423,12 +453,9 @@ def _verdict(s, seen, worst, tol, maxiter):
         over & (seen.feasible <= 10 * tol)
     )  # as far as the vanishing gradient tells
     bare = begun & (seen.flat <= tol**0.5) & at_rest
-    # the gradient is a small difference of large terms: no multipliers exist, those nearby grow without
-    # limit (Andreani, Haeser, Martínez 2011)
-    slope, terms, bend = seen.balance
-    least, left = xnp.maximum(slope, tol * bend), xnp.maximum(seen.stationary, seen.product)
-    large = (terms * tol > least) | (left * xnp.maximum(terms, bend) > tol * least)
-    bare = bare | (fine & large & (terms * tol**0.5 > least))
+    # no multipliers exist, those nearby grow without limit (Andreani, Haeser, Martínez 2011)
+    bare = bare | (fine & opposed & (terms > MANY * least))
+    fine = fine & ~opposed
     slow = (s["round"] > 1) & ~(worst < 0.5 * s["best"])
     lost = is_last(Status.infeasible) & (seen.feasible > 10 * tol)
     return first_of(
