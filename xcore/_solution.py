@@ -106,7 +106,7 @@ class Certificate:
       multipliers: of the constraints, in their order.
       gain: how much lower that step promises to be.
       qualification: with constraints, the smallest gradient of an active one, relative to what it had at
-        the start: where it is near 0, multipliers mean nothing.
+        the start, or to its change over the sizes of the variables: where it is near 0, multipliers mean nothing.
       undetermined: number of directions in which the Hessian shows no curvature but rounding errors: a success says
         nothing of where along them x is, but that no lower value was seen.
       tested: what was compared with ``tol``, in words.

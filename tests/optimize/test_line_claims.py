@@ -108,3 +108,33 @@ def test_a_point_beside_numbers_that_are_none_is_no_minimum(dtype, method):
             for k, expected in enumerate(name for name, fs in walls.items() for _ in fs):
                 out = solve(np.int32(k), *np.array([s, size], dtype))
                 assert xo.Status(int(out.status)).name == expected, (k, s, size, out.message)
+
+
+FALLS = {
+    "unbounded": (lambda z: -xnp.sqrt(xnp.abs(z)), lambda z: -xnp.log(1 + xnp.abs(z)), lambda z: -z, lambda z: -z * z),
+    "flat": (lambda z: 1 / (1 + xnp.abs(z)), lambda z: 5 + 1 / (1 + z * z) ** 0.1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", ["brent", "golden"])
+@pytest.mark.parametrize("dtype", SCALES)
+def test_what_falls_towards_a_limit_is_bounded(dtype, method):
+    @xc.jit
+    def solve(which, s, size):
+        functions = [
+            lambda x, f=f: (size * f(x / s)).astype(x.dtype) for fs in FALLS.values() for f in fs
+        ]
+        f = lambda x: xc.lax.switch(which, functions, x)
+        single = xo.minimize(f, s, method=method).status
+        return xo.minimize_scalar(f, (0 * s, s), method=method).status, single
+
+    for s in (1e-5, 1.0, 1e5):
+        for size in (1e-6, 1.0, 1e6):
+            for k, expected in enumerate(name for name, fs in FALLS.items() for _ in fs):
+                found = [
+                    xo.Status(int(v)).name for v in solve(np.int32(k), *np.array([s, size], dtype))
+                ]
+                assert found[0] == expected, (k, s, size, found)
+                # squares of what went far are no numbers
+                assert found[1] in ("unbounded", "not_finite") or expected == "flat", (k, s, size)
+                assert found[1] != "unbounded" or expected == "unbounded", (k, s, size)

@@ -305,7 +305,9 @@ class SQP:
             whole, whole * p, count(0), xnp.zeros((), bool), p, {k: s[k] for k in _LOCAL}, xnp.zeros((), bool),
         )  # fmt: skip
         # own loop: inside a step
-        *_, k, good, step, here, loose = loop(lambda s: ~s[3] & (s[2] < self.max_halvings), turn, start)
+        *_, k, good, step, here, loose = loop(
+            lambda s: ~s[3] & (s[2] < self.max_halvings), turn, start
+        )
         new = {name: xnp.where(good, here[name], s[name]) for name in _LOCAL}
         return good, xnp.where(good, step, 0), new, k, loose
 
@@ -460,7 +462,9 @@ def minimize_constrained(
       tol: the largest residual of the conditions of Karush, Kuhn and Tucker, eps^0.4 by default: of the
         Lagrangian's gradient and of complementarity relative to their largest term or to the largest curvature
         times the size of the variables, of constraints as a distance, relative to the variables. So it holds in all
-        units; but along constraints with curvatures of very different size x may be off by as many times tol.
+        units; but along constraints with curvatures of very different size x may be off by as many times tol. Of up to
+        64 variables, where Newton's step along them is longer than √tol of the variables, and leads visibly lower,
+        there is no success.
       maxiter: steps at most.
       history: keep x, f, g and nfev of all iterations, or the chosen ones of these names.
       progress: show the number of steps and their rate; a text is the label.

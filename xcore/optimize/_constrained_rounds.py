@@ -202,7 +202,9 @@ def look(problem, start, x, y, lam, lengths, reach, unknown, claims, rows, tol) 
     d = _as_came(d, reach, bends, general, least)
     d = _as_curved(d, bends, unknown & (reach == 0))
     slope = g - y @ jh - lam @ jc
-    noise = 64 * xnp.finfo(d.dtype).eps * (xnp.abs(g) + xnp.abs(y) @ xnp.abs(jh) + lam @ xnp.abs(jc))
+    noise = (
+        64 * xnp.finfo(d.dtype).eps * (xnp.abs(g) + xnp.abs(y) @ xnp.abs(jh) + lam @ xnp.abs(jc))
+    )
     # whose way was long has told its length
     told = (start != 0) & (xnp.abs(x - start) > 16 * xnp.abs(start))
     known = told | (xnp.abs(slope) <= noise)
@@ -340,7 +342,8 @@ def rounds(
             shown=shown, begun={"x": s["x"], "f": begun["seen"].f, "g": begun["seen"].g, "nfev": s["nfev"]},
         )  # fmt: skip
 
-    return in_rounds(begin, run, lambda *args: _ended(problem, *args), lambda s: s["status"] == RUNNING, start, checkpoint)
+    end = lambda *args: _ended(problem, *args)  # noqa: E731
+    return in_rounds(begin, run, end, lambda s: s["status"] == RUNNING, start, checkpoint)
 
 
 def _begun(method, problem, make, s, tol, aim, maxiter) -> dict:
@@ -419,7 +422,8 @@ def _ended(problem, s, begun, ended) -> dict:
     helped = anew | (restored & (ended["status"] != np.int32(Status.infeasible)))
     return new | {
         "status": status,
-        "last": xnp.where(helped, RUNNING, ended["status"]), "restored": xnp.where(restored, 2, xnp.where(anew, 1, s["restored"])).astype(np.int32),
+        "last": xnp.where(helped, RUNNING, ended["status"]),
+        "restored": xnp.where(restored, 2, xnp.where(anew, 1, s["restored"])).astype(np.int32),
         "best": xnp.where(either, xnp.inf, xnp.minimum(s["best"], begun["worst"])),
         "round": xnp.where(anew, 0, xnp.where(restored, 0, s["round"]) + np.int32(1)).astype(np.int32),
     }  # fmt: skip

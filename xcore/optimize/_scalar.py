@@ -22,7 +22,10 @@ GROW = float((1 + np.sqrt(5)) / 2)
 
 
 def bracket_from(value, a, b, limit: int = 100):
-    """(a, b, c, evaluations, found) with f(b) ≤ f(a), f(c): from two points, by steps that grow."""
+    """(a, b, c, evaluations, status) with f(b) ≤ f(a), f(c): from two points, by steps that grow.
+
+    Where there is no valley the status is ``unbounded``, or ``flat`` if f falls less and less, as towards a limit.
+    """
     fa, fb = value(a), value(b)
     swap = fb > fa
     a, b = xnp.where(swap, b, a), xnp.where(swap, a, b)
@@ -35,8 +38,10 @@ def bracket_from(value, a, b, limit: int = 100):
         return b, c, fc, further, value(further), n + np.int32(1)
 
     start = (a, b, fb, c, value(c), count(3))
+    most = fb
     a, b, fb, c, fc, n = iterations(lambda s: s[4] < s[2], turn, start, limit - 3)
-    return a, b, c, n, fc >= fb
+    falls = (fc == -xnp.inf) | (fb - fc >= 0.1 * (most - fc) / limit)
+    return a, b, c, n, first_of((fc >= fb, RUNNING), (falls, Status.unbounded), (True, Status.flat))
 
 
 @struct
@@ -60,8 +65,7 @@ class Brent:
             )
         value = _line(problem)
         a = xnp.clip(x, problem.lower, problem.upper)[0]
-        a, b, c, used, found = bracket_from(value, a, a + xnp.maximum(1, xnp.abs(a)))
-        status = first_of((~found, Status.unbounded))
+        a, b, c, used, status = bracket_from(value, a, a + xnp.maximum(1, xnp.abs(a)))
         state = self.between(value, xnp.minimum(a, c), b, xnp.maximum(a, c), status)
         state["nfev"] = state["nfev"] + used
         return _with_point(problem, state)
@@ -256,9 +260,9 @@ def _search(who, method: Brent, problem, ends, bounded: bool, tol, asked, maxite
         found = (value(start) <= xnp.minimum(value(lo), value(hi))) & (lo < start) & (start < hi)
         used, status = count(3), first_of((~found, Status.no_bracket))
     else:
-        a, start, c, used, found = bracket_from(value, ends[0], ends[1])
+        a, start, c, used, status = bracket_from(value, ends[0], ends[1])
         lo, hi = xnp.minimum(a, c), xnp.maximum(a, c)
-        status = first_of((ends[0] == ends[1], Status.no_bracket), (~found, Status.unbounded))
+        status = xnp.where(ends[0] == ends[1], np.int32(Status.no_bracket), status)
     state = method.between(value, lo, start, hi, status)
 
     s = iterations(
