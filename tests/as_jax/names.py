@@ -425,6 +425,21 @@ def check_structs_are_of_their_class():
         assert jnp.zeros_like(wide).dtype.itemsize == 4
 
 
+def check_what_is_traced_keeps_its_derivatives_in_asarray():
+    made = (jnp.asarray, jnp.array, jnp.copy, lambda x: jnp.array([x, 1.0])[0])
+    made = (*made, lambda x: jnp.asarray((x,))[0], lambda x: jnp.asarray(x, jnp.float32))
+    for convert in made:
+
+        def f(x, convert=convert):
+            return convert(x) ** 2
+
+        for g in (jax.grad(f), jax.jacfwd(f), jax.jit(jax.grad(f)), jax.grad(jax.jit(f))):
+            close(g(3.0), 6)
+        close(jax.hessian(f)(3.0), 2)
+        close(jax.vmap(jax.grad(f))(w), [0, 2, 4])
+        close(jax.linearize(f, 3.0)[1](1.0), 6)
+
+
 def check_keys_are_leaves_and_arrays():
     from jax._src import tree_util
 
