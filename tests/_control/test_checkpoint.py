@@ -328,3 +328,17 @@ def test_barriers_in_small_loops():
         return lax.scan(xc.checkpoint(lambda c, _: (xnp.sin(c), None)), x, None, length=2)[0]
 
     assert np.isclose(xc.grad(repeated)(1.0), np.cos(np.sin(1.0)) * np.cos(1.0))
+
+
+@pytest.mark.parametrize("number", [0, -3])
+def test_static_arguments_need_no_hash(number):
+    def f(settings, x, y):
+        return settings["power"][0] * xnp.sin(x) * y
+
+    settings = {"power": [2.0]}
+    checkpointed = xc.checkpoint(f, static_argnums=number)
+    for run in (lambda g: g, xc.jit):
+        slope = run(xc.grad(lambda x: checkpointed(settings, x, 3.0)))
+        assert_close(slope(0.5), 6 * np.cos(0.5))
+    settings["power"][0] = 4.0  # seen, since it is traced anew
+    assert_close(checkpointed(settings, 0.5, 3.0), 12 * np.sin(0.5))

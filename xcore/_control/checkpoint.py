@@ -232,7 +232,7 @@ def checkpoint(
         ``scan``, where it cannot do so, False may be faster.
       policy: says what is kept nevertheless, one of ``checkpoint_policies`` or a function
         ``policy(op, *types, **params) -> bool`` of an operation; by default nothing but arguments.
-      static_argnums: arguments that are Python values, not arrays.
+      static_argnums: arguments that are Python values, not arrays; with those that have no hash it is traced anew.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> f = xc.checkpoint(lambda x: xnp.sin(xnp.sin(x)))
@@ -255,11 +255,36 @@ def checkpoint(
     def checkpointed(*args, **kwargs):
         if config.settings().disable_jit:
             return fun(*args, **kwargs)
-        found, values = general.find(args, kwargs)
+        traced, dynamic = _of_others(fun, args, static_argnums) or (general, args)
+        found, values = traced.find(dynamic, kwargs)
         outs = checkpoint_op(*found.captured, *values, program=found.program, **params)
         return tree.unflatten(found.out_tree, outs)
 
     return checkpointed
+
+
+def _of_others(fun, args, static_argnums):
+    """Where static arguments have no hash: the function of the others, traced anew, and these; else None."""
+    numbers = (static_argnums,) if isinstance(static_argnums, int) else static_argnums
+    places = {i % len(args) for i in numbers if -len(args) <= i < len(args)}
+    if all(_has_hash(args[i]) for i in places):
+        return None
+
+    def of_others(*others, **kwargs):
+        left = iter(others)
+        return fun(*[a if i in places else next(left) for i, a in enumerate(args)], **kwargs)
+
+    of_others.__name__ = getattr(fun, "__name__", "function")
+    others = tuple(a for i, a in enumerate(args) if i not in places)
+    return Jitted(of_others, None, None, None, None, False), others
+
+
+def _has_hash(x) -> bool:
+    try:
+        hash(x)
+    except TypeError:
+        return False
+    return True
 
 
 remat = checkpoint
