@@ -151,3 +151,49 @@ def test_long_steps_between_walls_keep_the_mean(dt, few, monkeypatch):
     w = np.asarray(spread.weights)
     assert answer.ok
     assert abs(np.sum(w * np.asarray(answer.value)) + np.sum(w * f)) < 1e-7 * abs(np.sum(w * f))
+
+
+def test_islands_without_values_on_their_edges_are_told():
+    """Each has constants of its own; one alone, or with something added, is solved."""
+    disc = lambda a: lambda x, y: 0.3 - ((x - a) ** 2 + y**2) ** 0.5
+    both = lambda x, y: xnp.maximum(disc(-0.5)(x, y), disc(0.5)(x, y))
+    grid = Grid((40, 40), -1.0, 1.0)
+    op = pde.CutDiffusion(grid, 1.0, inside=both, edge=Neumann())
+    f = op.only_inside(xnp.where(op.points()[0] > 0, 1.0, -1.0) * xnp.ones(op.field_shape))
+    answer = pde.solve(op, f, report=True)
+    assert answer.status == pde.Status.singular and "2 of the domain's 2 parts" in answer.message
+    with pytest.raises(xc.errors.SingularMatrixError, match="constants are free there"):
+        pde.solve(op, f)
+    one = pde.CutDiffusion(
+        grid, 1.0, [(Dirichlet(), Neumann()), Neumann()], inside=lambda x, y: abs(x) - 0.2, edge=Neumann()
+    )  # fmt: skip
+    assert (
+        "1 of the domain's 2 parts"
+        in pde.solve(one, one.only_inside(1.0 + 0 * one.points()[0]), report=True).reason
+    )
+    assert pde.solve(op - 1.0, f, report=True).ok
+    alone = pde.CutDiffusion(grid, 1.0, inside=disc(0.5), edge=Neumann())
+    f = alone.only_inside(alone.points()[1] * xnp.ones(alone.field_shape))
+    assert pde.solve(alone, f, report=True).ok
+
+
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (lambda: Grid(8, 8), r"Cells of several axes are one tuple: \(8, 8\)"),
+        (lambda: Grid(8, 8, 8), r"one tuple: \(8, 8, 8\)"),
+        (lambda: Grid.cells(8, 8), r"one tuple: \(8, 8\)"),
+        (lambda: Grid(8, 8, 0.0, 1.0), "stretched must be for each axis None or a rising tuple"),
+        (
+            lambda: (
+                pde.CutDiffusion(Grid((9, 9)), inside=lambda x, y: 0.4 - x - y)
+                - pde.Advection(Grid((9, 9)), (1.0, 1.0))
+            ),
+            "must be a CutDiffusion as well",
+        ),
+        (lambda: Robin(-2j, 1.0), "OpenHelmholtz"),
+    ],
+)
+def test_newcomers_are_told(make, words):
+    with pytest.raises(ValueError, match=words):
+        make()

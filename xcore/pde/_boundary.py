@@ -50,7 +50,8 @@ class Robin:
         for name, given in (("alpha", self.alpha), ("beta", self.beta)):
             if not (isinstance(given, (int, float, np.number)) and np.isrealobj(given)):
                 advice = (
-                    "What varies along the face is value; alpha and beta are part of the program."
+                    "What varies along the face is value; alpha and beta are part of the program. For waves that "
+                    "leave the box there is pde.OpenHelmholtz."
                 )
                 raise errors.bad_argument(
                     "pde.Robin", name, given, "one real Python number", advice

@@ -163,3 +163,17 @@ def inside(c: Couplings) -> Couplings:
     """With zeros where offsets lead outside."""
     ones = np.ones(c.shape)
     return c._replace(elements={o: x * moved(ones, o, c.rings) for o, x in c.elements.items()})
+
+
+def islands(c: Couplings) -> tuple[int, int]:
+    """(parts with constants in their kernel, all parts) of unknowns that hang together."""
+    from scipy import sparse
+    from scipy.sparse import csgraph
+
+    values, rows, columns = c.triples()
+    n, alone = size(c.shape), c.alone.ravel()
+    graph = sparse.coo_array((np.ones(len(values)), (rows, columns)), shape=(n, n))
+    part = csgraph.connected_components(graph, directed=False)[1]
+    held = (np.abs(c.sums) > 1e-13 * (np.abs(c.centre) + c.others)).ravel()
+    inner = np.unique(part[~alone])
+    return len(np.setdiff1d(inner, part[held & ~alone])), len(inner)

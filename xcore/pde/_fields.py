@@ -542,17 +542,24 @@ def _same_fields(sign: str, a: GridOperator, b: GridOperator) -> None:
         raise errors.bad_argument(who, "the second grid", b.grid, f"that of the first, {a.grid}")
     masks = [t.inside for t in (a, b)]
     if (masks[0] is None) != (masks[1] is None):
+        held = a if masks[0] is not None else b
+        other, name = b if held is a else a, type(_first(held)).__name__
         advice = (
-            "A Masked operator knows where its edge is between the nodes; the other one would take "
-            "zeros from outside. Numbers and fields can be added to a Masked."
+            f"A {name} knows where its edge is between the nodes; the other one would take zeros from outside. "
+            f"Numbers and fields can be added to a {name}."
         )
-        raise errors.bad_argument(who, "the second", type(b).__name__, "a Masked as well", advice)
+        want = f"a {name} as well"
+        raise errors.bad_argument(who, "the other", type(_first(other)).__name__, want, advice)
     advice = "Give all operators of a sum the same faces: they act on one u."
     for axis, (first, second) in enumerate(zip(a.faces, b.faces, strict=True)):
         for side, (x, y) in enumerate(zip(first, second, strict=True)):
             where = f"the second's face {('low', 'high')[side]} of axis {axis}"
             if x.kind != y.kind or (sign == "+" and x.kind and _differ(x.value, y.value)):
                 raise errors.bad_argument(who, where, y, f"that of the first, {x}", advice)
+
+
+def _first(op: GridOperator) -> GridOperator:
+    return _first(op.terms[0]) if isinstance(op, Combined) else op
 
 
 def _differ(x, y) -> bool:

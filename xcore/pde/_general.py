@@ -25,7 +25,7 @@ from ._along import along
 from ._blackbox import Kind, Plan, algebraic, hierarchy
 from ._boxcycle import cycle, in_dtype
 from ._colours import colours, leading
-from ._couplings import Couplings, nearest, offsets, read
+from ._couplings import Couplings, islands, nearest, offsets, read
 from ._diffusion import Diffusion
 from ._fields import Combined, GridOperator
 from ._grid import size
@@ -72,8 +72,24 @@ def solve_any(who, op, f, rtol, method, max_steps, history, progress) -> FieldSo
     made = set_up(method)
     others = instead(made[0], c.shape) if method == "auto" and made[1].method != "sparse" else ()
     if not others:
-        return _known(who, op, f, made, how)
-    return _one_of(who, op, f, how, set_up, others)
+        return explained(_known(who, op, f, made, how), c)
+    return explained(_one_of(who, op, f, how, set_up, others), c)
+
+
+def explained(answer: FieldSolution, c: Couplings) -> FieldSolution:
+    """The answer; of one that is known to be no success why, where parts of the domain hang together with nothing."""
+    if type(answer.status) is not Array or bool(answer.ok):
+        return answer
+    floating, parts = islands(c)
+    if not floating or parts < 2:
+        return answer
+    why = (
+        f"{floating} of the domain's {parts} parts have no values on their edges: constants are free there, and "
+        "sources must balance. Solve for each part alone, give it a value, or add a small number to the operator"
+    )
+    return answer.replace(
+        status=xnp.asarray(np.int32(Status.singular)), reason=f"{answer.reason}; {why}"
+    )
 
 
 def _one_of(who, op, f, how: How, set_up, others: tuple) -> FieldSolution:

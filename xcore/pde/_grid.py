@@ -116,6 +116,13 @@ class Grid:
     stretched: Any = static(default=None)
     centred: bool = static(default=False)
 
+    def _many(self) -> str:
+        """Advice to who gave numbers of cells one after another."""
+        given = [self.cells, *(x for x in (self.lower, self.upper) if _is_count(x) and x > 1)]
+        if not _is_count(self.cells) or len(given) < 2:
+            return ""
+        return f"Cells of several axes are one tuple: {tuple(map(int, given))}."
+
     def __post_init__(self):
         cells = _per_axis(self.cells, 1)
         if not 1 <= len(cells) <= 3 or not all(_is_count(c) for c in cells):
@@ -123,6 +130,9 @@ class Grid:
                 "pde.Grid", "cells", self.cells, "1 to 3 positive whole numbers"
             )
         n = len(cells)
+        if not (self.stretched is None or isinstance(self.stretched, (tuple, list))):
+            want = "for each axis None or a rising tuple of nodes"
+            raise errors.bad_argument("pde.Grid", "stretched", self.stretched, want, self._many())
         stretched = [None] * n if self.stretched is None else list(self.stretched)
         lower, upper = list(_per_axis(self.lower, n)), list(_per_axis(self.upper, n))
         for name, given in (("lower", lower), ("upper", upper), ("stretched", stretched)):
@@ -134,7 +144,7 @@ class Grid:
                 lower[i], upper[i] = stretched[i][0], stretched[i][-1]  # pyright: ignore[reportOptionalSubscript]
             if not -math.inf < lower[i] < upper[i] < math.inf:
                 want = f"finite, and above lower, {lower[i]}"
-                raise errors.bad_argument("pde.Grid", "upper", upper[i], want)
+                raise errors.bad_argument("pde.Grid", "upper", upper[i], want, self._many())
         settle = object.__setattr__
         settle(self, "cells", tuple(map(int, cells)))
         settle(self, "lower", tuple(map(float, lower)))
