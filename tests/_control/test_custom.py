@@ -666,3 +666,21 @@ def test_cotangents_for_whole_nodes_and_for_integers():
     f.defvjp(lambda pair, n: (f(pair, n), n), lambda n, g: (g, None))
     with pytest.raises(TypeError, match=r"cotangents\[0\]\[0\] is float32\[\]"):
         xc.grad(f)((x, x), 2)
+
+
+@pytest.mark.parametrize("how", ["jvp", "vjp"])
+def test_arguments_by_name_with_others_left_out(how):
+    """f(x, c=…) where b has a default: the rules see all of them by position."""
+
+    def scaled(x, a=1, b=2, c=3):
+        return x * a * b * c
+
+    if how == "jvp":
+        f = xc.custom_jvp(scaled, nondiff_argnums=(1, 2, 3))
+        f.defjvp(lambda a, b, c, primals, tangents: (f(*primals, a, b, c), 10 * c * tangents[0]))
+    else:
+        f = xc.custom_vjp(scaled, nondiff_argnums=(1, 2, 3))
+        f.defvjp(lambda x, a, b, c: (f(x, a, b, c), None), lambda a, b, c, _, ct: (10 * c * ct,))
+    for call, c in ((lambda x: f(x), 3), (lambda x: f(x, c=5), 5), (lambda x: f(x, b=4), 3)):
+        assert xc.grad(call)(1.0) == xc.jit(xc.grad(call))(1.0) == 10 * c
+    assert f(1.0, c=5) == 10 and f(1.0, b=4) == 12

@@ -477,6 +477,16 @@ def check_star_imports_and_small_names():
     raises(ValueError, jax.export.symbolic_args_specs, jnp.ones(3), "b")
 
 
+def check_nodes_are_taken_apart_and_made_again():
+    registry = jax.tree_util._registry
+    for value in ([1, {"a": 2}], (3,), {"b": 1, "a": [2]}):
+        node = registry[type(value)]
+        children, data = node.to_iter(value)
+        assert node.from_iter(data, list(children)) == value
+    assert int not in registry
+    raises(KeyError, lambda: registry[int])
+
+
 if __name__ == "__main__":
     import results  # beside this script
 

@@ -346,3 +346,14 @@ def test_unpacking_some_bits():
             call()
     with pytest.raises(ValueError, match="'big' or 'little'"):
         xnp.packbits(xnp.ones(2, bool), bitorder="odd")
+
+
+def test_vectorize_of_keys():
+    keys = xc.random.split(xc.random.key(0), 3)
+    draw = xnp.vectorize(lambda k, m: xc.random.normal(k, (2,)) + m, signature="(),()->(n)")
+    for f in (draw, xc.jit(draw)):
+        found = f(keys, xnp.arange(4.0)[:, None])
+        want = [[xc.random.normal(k, (2,)) + m for k in keys] for m in range(4)]
+        np.testing.assert_allclose(found, np.asarray(want), rtol=1e-6)
+        assert f(keys[:1], xnp.ones(5)).shape == (5, 2) and f(keys[0], 1.0).shape == (2,)
+    assert xnp.vectorize(lambda k: xc.random.split(k, 2), signature="()->(n)")(keys).shape == (3, 2)

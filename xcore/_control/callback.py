@@ -29,7 +29,7 @@ class HostCall:
     """A user's function of pytrees as a host function."""
 
     __slots__ = ("function", "in_tree", "name", "out_tree", "statics")
-    handed = staticmethod(lambda array: array)  # what the function is given for each array
+    handed = None  # makes what the function is given of each array, where it is not that
 
     def __init__(self, function, in_tree, statics, out_tree):
         self.function, self.in_tree, self.statics, self.out_tree = (
@@ -41,7 +41,7 @@ class HostCall:
         self.name = _name_of(function)
 
     def __call__(self, *arrays):
-        leaves = map(self.handed, arrays)
+        leaves = iter(arrays) if self.handed is None else map(self.handed, arrays)
         filled = [next(leaves) if s is _DYNAMIC else s for s in self.statics]
         args, kwargs = tree.unflatten(self.in_tree, filled)
         result = self.function(*args, **kwargs)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections.abc import Callable
 from typing import Any
 
 from .._core import Program, boundary, config, findings, is_evaluating, trace_closed, tree
 from .._core.eval import run_program, to_array
+from .._core.source import wraps
 from .._core.typing import P, R
 from .._ops import zeros
 from .call import call_program
@@ -77,7 +77,7 @@ def checkify(
             f"xcore.checkify: errors must be made of {sorted(all_checks)}, given {sorted(kinds)}."
         )
 
-    @functools.wraps(f)
+    @wraps(f)
     @boundary
     def checked(*args, **kwargs):
         with _as_values():

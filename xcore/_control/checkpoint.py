@@ -16,7 +16,7 @@ from typing import Any, overload
 from .._core import Eqn, Program, Var, bind, config, dtypes, eval_program, trace_closed, tree
 from .._core.op import Linear, Op
 from .._core.program import dead_code_eliminated, literal_value
-from .._core.source import boundary, describe_where
+from .._core.source import boundary, describe_where, wraps
 from .._core.typing import P, R
 from .._ops import name_op
 from .._ops import optimization_barrier as barrier
@@ -250,7 +250,7 @@ def checkpoint(
         "policy": None if policy is None else Policy(policy),
     }
 
-    @functools.wraps(fun)
+    @wraps(fun)
     @boundary
     def checkpointed(*args, **kwargs):
         if config.settings().disable_jit:

@@ -17,7 +17,7 @@ from .. import _ops as ops
 from .._core import ArrayType, Tracer, bind, dtypes, errors, is_evaluating, tree, typeof
 from .._core.eval import is_array_like, is_wide, to_value
 from .._core.program import PYTHON_SCALARS, eval_program, trace_program
-from .._core.source import at_own_lines, boundary, written_at
+from .._core.source import at_own_lines, boundary, wraps, written_at
 from .._core.typing import P, PyTree, R_co
 from .._ops.elementwise import to_user
 from .._ops.families import sum_of_changes
@@ -153,6 +153,9 @@ class _Result:
 # Arguments
 
 
+_BY_NAME = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD
+
+
 class Signature:
     """How the arguments of calls to a custom function split into fixed and differentiated ones."""
 
@@ -184,8 +187,10 @@ class Signature:
                 raise errors.keyword_only(self.who, self.name, kwargs)
             return args
         bound = self.signature.bind(*args, **kwargs)
-        if bound.kwargs:  # those that are not given keep their defaults when the function is called
-            raise errors.keyword_only(self.who, self.name, bound.kwargs)
+        # those that are not given keep their defaults when the function is called
+        named = [n for n in bound.arguments if self.signature.parameters[n].kind in _BY_NAME]
+        if named:
+            raise errors.keyword_only(self.who, self.name, named)
         bound.apply_defaults()
         return bound.args
 
@@ -244,7 +249,7 @@ class _WithRule(Generic[P, R_co]):
         self, fun: Callable[P, R_co], nondiff_argnums: Sequence[int] = (),
         nondiff_argnames: Sequence[str] = (),
     ) -> None:  # fmt: skip
-        functools.update_wrapper(self, fun)
+        wraps(fun)(self)
         self.fun, self.rule, self.symbolic_zeros = fun, None, False
         self.signature = Signature(self._kind, fun, nondiff_argnums, nondiff_argnames)
 
@@ -483,7 +488,7 @@ def custom_gradient(fun: Callable[P, tuple[R_co, Callable[..., Any]]]) -> Callab
     (9.0, 3.0)
     """
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def result_only(*args, **kwargs):
         return fun(*args, **kwargs)[0]
 

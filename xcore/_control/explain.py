@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 import time
 from collections import Counter
@@ -15,7 +14,7 @@ import numpy as np
 from .._backend import client as backend
 from .._core import Array, Program, compile, dtypes, tree
 from .._core.devices import block_until_ready, device_put
-from .._core.source import boundary, written_at
+from .._core.source import boundary, wraps, written_at
 from .ahead import trace
 from .costs import costs, in_bytes, in_seconds
 from .jit import Jitted, jit, why_traced
@@ -98,7 +97,7 @@ def explain(fun: Callable[..., Any]) -> Callable[..., Explanation]:
     """
     jitted = fun if isinstance(getattr(fun, "jitted", None), Jitted) else jit(fun)
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def explained(*args: Any, **kwargs: Any) -> Explanation:
         return _explanation(jitted, args, kwargs)
 

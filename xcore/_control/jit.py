@@ -27,7 +27,7 @@ from .._core.key_uses import Tracing, repeat
 from .._core.placing import reshard
 from .._core.program import Literal, eval_program, trace_program
 from .._core.sharding import as_sharding, is_placement, same_layout
-from .._core.source import boundary, reading_line
+from .._core.source import boundary, reading_line, wraps
 from .._core.trace import Tracer, are_known, current, evaluating, is_evaluating
 from .._core.types import ShapeDtypeStruct, Value
 from .._core.typing import DeviceLike, JittedFunction, P, PyTree, R
@@ -427,7 +427,7 @@ def jit(fun: Callable[..., Any] | None = None, /, *,
                      in_shardings, out_shardings, compiler_pairs(compiler_options))  # fmt: skip
     fast = make_fast(general, general.__call__, fun)
     with contextlib.suppress(AttributeError, TypeError):
-        functools.update_wrapper(fast, fun)
+        wraps(fun)(fast)
     fast.__wrapped__ = fun
     fast.jitted = general
     fast.trace = functools.partial(trace, general)
@@ -481,7 +481,7 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """
     general, notes = _general_of(fun), {}
     if general.f is fun:  # a function that is not jitted may return descriptions
-        general.f = functools.wraps(fun)(lambda *a, **k: _without_descriptions(fun(*a, **k), notes))
+        general.f = wraps(fun)(lambda *a, **k: _without_descriptions(fun(*a, **k), notes))
     out = trace(general, *args, **kwargs).out_info
     return notes["structure"].unflatten(notes["fill"](tree.leaves(out))) if notes else out
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 
 from .. import _ops as ops
 from .._core import ArrayType, config, dtypes, errors, tree, typeof
 from .._core.eval import is_array_like, to_array, to_value
-from .._core.source import boundary, written_at
+from .._core.source import boundary, wraps, written_at
 from .._ops import concatenate, pad, reshape, rev, slice, slice_along
 from .._ops.elementwise import strengthened, weakened
 from .._transforms.map import vmap
@@ -50,7 +48,7 @@ def _trace_step(who, f, init, structure, rows, xs, xs_structure):
     """The body of a scan, start values of the types it returns, and which of its results are weak."""
     pair = tree.treedef_tuple((structure, xs_structure))
 
-    @functools.wraps(f)
+    @wraps(f)
     def step(carry, x):
         return _checked_pair(who, f, f(carry, x))
 
@@ -182,7 +180,7 @@ def fori_loop(lower, upper, body_fun, init_val, *, unroll=None, progress=False):
         n = max(0, int(upper) - int(lower))
         start = np.asarray(int(lower), dtype)[()]
 
-        @functools.wraps(body_fun)
+        @wraps(body_fun)
         def step(state, _):
             i, val = state
             return (ops.add(i, np.asarray(1, dtype)[()]), body_fun(weakened(i), val)), None
@@ -195,7 +193,7 @@ def fori_loop(lower, upper, body_fun, init_val, *, unroll=None, progress=False):
     weak = typeof(low).weak and typeof(high).weak
     low, high = (ops.convert(b, dtype=dtype) for b in (low, high))
 
-    @functools.wraps(body_fun)
+    @wraps(body_fun)
     def advance(state):
         i, top, val = state
         seen = weakened(i) if weak else i

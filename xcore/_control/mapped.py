@@ -20,6 +20,7 @@ from .._core.shards import (
     make_array_from_process_local_data,
     make_array_from_single_device_arrays,
 )
+from .._core.source import wraps
 from .._core.trace import Tracer, bind, is_evaluating
 from .._transforms import vmap as axes
 from .._transforms.map import in_axes_of
@@ -208,7 +209,7 @@ def shard_map(
         raise TypeError(f"xcore.shard_map: expected a function, given {errors.describe(f)}.")
     check = next((bool(c) for c in (check_vma, check_rep) if c is not None), True)
 
-    @functools.wraps(f)
+    @wraps(f)
     @boundary
     def mapped(*args):
         names = frozenset((axis_names,) if isinstance(axis_names, str) else axis_names)
@@ -344,7 +345,7 @@ def pmap(
     )
     name = "pmap" if axis_name is None else axis_name
 
-    @functools.wraps(fun)
+    @wraps(fun)
     def run(*args, **kwargs):
         fixed = {i: args[i] for i in static}
         axes = in_axes

@@ -138,10 +138,23 @@ def reading_line(column: bool = False) -> str:
     return ""
 
 
+_KINDS = {"__name__": str, "__qualname__": str, "__annotations__": dict, "__type_params__": tuple}
+
+
+def wraps(f: Callable[..., Any]) -> Callable[[Any], Any]:
+    """``functools.wraps`` of any callable: objects of classes of one's own may have other things by these names."""
+    names = [
+        n
+        for n in functools.WRAPPER_ASSIGNMENTS
+        if isinstance(getattr(f, n, None), _KINDS.get(n, object))
+    ]
+    return functools.wraps(f, assigned=names)
+
+
 def at_own_lines(f: Callable[P, R]) -> Callable[P, R]:
     """A user's function that is called while a program is transformed: its operations are of its own lines."""
 
-    @functools.wraps(f)
+    @wraps(f)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         outside, borrowed.where = borrowed.where, None
         try:
@@ -219,7 +232,7 @@ def boundary(
       who: its name in messages, and ``aliases``: other names of its arguments, and its own.
     """
 
-    @functools.wraps(f)
+    @wraps(f)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return f(*args, **kwargs)

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._core import boundary, dtypes, errors, eval_program, is_evaluating, nodes, tree
 from .._core.eval import is_array_like, to_array, to_value
+from .._core.source import wraps
 from .._core.types import ArrayType, Value, typeof
 from .._core.typing import P, PyTree, R
 from .._ops import ones, zeros
@@ -478,7 +479,7 @@ def value_and_grad(
     """
     _no_reduce_axes("value_and_grad", reduce_axes)
 
-    @functools.wraps(fun)
+    @wraps(fun)
     @boundary
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> tuple[R, Any]:
         return _value_and_grad(
@@ -530,7 +531,7 @@ def grad(
     """
     _no_reduce_axes("grad", reduce_axes)
 
-    @functools.wraps(fun)
+    @wraps(fun)
     @boundary
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> Any:
         value, grads = _value_and_grad(

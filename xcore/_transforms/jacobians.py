@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._core import Value, boundary, dtypes, errors, tree, typeof
+from .._core.source import wraps
 from .._core.typing import P
 from .._ops import add, full_like_type, iota, reshape, slice
 from .._ops.elementwise import convert, eq, to_user, weakened
@@ -103,7 +103,7 @@ def jacfwd(
            [0., 4.]], dtype=float32)
     """
 
-    @functools.wraps(fun)
+    @wraps(fun)
     @boundary
     def jacobian_of(*args: P.args, **kwargs: P.kwargs) -> Any:
         split = Split(fun, argnums, args, kwargs)
@@ -149,7 +149,7 @@ def jacrev(
     Array([6., 6.], dtype=float32)
     """
 
-    @functools.wraps(fun)
+    @wraps(fun)
     @boundary
     def jacobian_of(*args: P.args, **kwargs: P.kwargs) -> Any:
         split = Split(fun, argnums, args, kwargs)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from .._core import Value, boundary, errors, is_array_like, to_value, tree, typeof
+from .._core.source import wraps
 from .._core.typing import P, PyTree, R
 from .._ops import broadcast, move_axis
 from .._ops.elementwise import to_user, weakened
@@ -119,7 +119,7 @@ def vmap(
 
     call: Callable[..., PyTree] = fun
 
-    @functools.wraps(fun)
+    @wraps(fun)
     @boundary
     def mapped(*args: P.args, **kwargs: P.kwargs) -> R:
         leaves, structure = tree.flatten((args, kwargs))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -303,6 +306,25 @@ class Nodes:
         return tree.registry.is_node(cls) and not (
             isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields")
         )
+
+    def __getitem__(self, cls) -> Node:
+        """How its objects are taken apart and made again."""
+        if cls not in self:
+            raise KeyError(cls)
+        return Node(tree.flatten_one_level, partial(_made_again, cls))
+
+
+class Node(NamedTuple):
+    to_iter: Callable
+    from_iter: Callable
+
+
+def _made_again(cls, data, children):
+    leaf = tree.structure(0)
+    made = type(leaf).from_node_data_and_children(
+        tree.registry, (cls, data), [leaf] * len(children)
+    )
+    return made.unflatten(children)
 
 
 nodes = Nodes()

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from .._control import vmap
-from .._core import errors, is_array_like, tree, typeof
+from .._core import dtypes, errors, is_array_like, tree, typeof
+from .._core.source import wraps
 from ._creation import asarray
 from ._promote import as_array, broadcast_shapes, one_axis
-from ._shape import expand_dims, reshape
+from ._shape import expand_dims
 
 # vectorize
 
@@ -71,10 +72,7 @@ def vectorize(pyfunc, *, excluded=frozenset(), signature=None):
         given = [i for i in range(len(args)) if i not in static]
         return _apply_over(f, arrays, _without(cores, given, missing), signature)
 
-    vectorized.__name__ = getattr(pyfunc, "__name__", "vectorized")
-    vectorized.__doc__ = pyfunc.__doc__
-    vectorized.__wrapped__ = pyfunc
-    return vectorized
+    return wraps(pyfunc)(vectorized)
 
 
 def _is_position(e) -> bool:
@@ -91,7 +89,7 @@ def _without(cores, given: list, missing: set):
 
 def _apply_over(f, arrays, cores, signature):
     who = "numpy.vectorize"
-    arrays = [as_array(who, x if is_array_like(x) else asarray(x)) for x in arrays]
+    arrays = [_mapped(who, x) for x in arrays]
     inputs = [()] * len(arrays) if cores is None else cores[0]
     if len(inputs) != len(arrays):
         raise errors.bad_argument(who, "signature", signature, f"for {len(arrays)} arguments")
@@ -107,6 +105,17 @@ def _apply_over(f, arrays, cores, signature):
     return _vmap_each(checked, shapes, common)(
         *[_without_unit_axes(x, s) for x, s in zip(arrays, shapes, strict=True)]
     )
+
+
+def _mapped(who: str, x):
+    """An argument as an array; keys stay what they are."""
+    if _is_of_keys(x):
+        return x
+    return as_array(who, x if is_array_like(x) else asarray(x))
+
+
+def _is_of_keys(x) -> bool:
+    return isinstance(getattr(x, "dtype", None), dtypes.ExtendedDtype)
 
 
 def _note_sizes(sizes: dict, t, core, signature) -> None:
@@ -131,7 +140,7 @@ def _checked_results(f, results, sizes: dict, signature):
                 "numpy.vectorize", "signature", signature, f"with {len(parts)} results"
             )
         for part, core in zip(parts, results, strict=True):
-            t = typeof(as_array("numpy.vectorize", part))
+            t = typeof(part if _is_of_keys(part) else as_array("numpy.vectorize", part))
             if t.ndim != len(core):
                 raise errors.bad_argument(
                     "numpy.vectorize",
@@ -148,9 +157,8 @@ def _checked_results(f, results, sizes: dict, signature):
 def _without_unit_axes(x, lead):
     """Leading axes of length 1 are not mapped over: they are dropped."""
     gone = tuple(i for i, n in enumerate(lead) if n == 1)
-    return (
-        reshape(x, tuple(n for i, n in enumerate(typeof(x).shape) if i not in gone)) if gone else x
-    )
+    rest = tuple(n for i, n in enumerate(typeof(x).shape) if i not in gone)
+    return x.reshape(rest) if gone else x
 
 
 def _vmap_each(f, shapes, common):
