@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib
 
 from .._control.jit import make_jaxpr as make_program
-from .._core import Eqn, Literal, Program, Var, bind, eval_program, to_value, typeof
+from .._core import Eqn, Literal, Program, Var, bind, errors, eval_program, to_value, typeof
 from .._core.op import Op, registry
+from .._core.trace import evaluating
 from .._ops import broadcast_in_dim
 from .._ops.elementwise import to_user
 from ..numpy import _lax as lax
@@ -135,17 +136,33 @@ class JaxprEqn:
             self.invars[1:] = self.invars[:0:-1]
         self.effects, self.source_info = eqn.effects, SourceInfo(eqn.source_info)
         self.source_info.name_stack = "".join([*(eqn.where or ())][2:])
-        if eqn.op.name in SHOWN:
-            self.params = SHOWN[eqn.op.name][0](eqn.params)
-            return
-        names, more = RENAMED.get(eqn.op.name, {}), MORE.get(eqn.op.name, lambda p: {})
-        shown_params = {names.get(k, k): view_of(v) for k, v in eqn.params.items()}
-        self.params = {**shown_params, **more(eqn.params)}
+        self.params = shown_params(eqn.op, eqn.params)
 
     def replace(self, **changes) -> JaxprEqn:
         """The same with other invars, outvars, primitive or params."""
         names = ("invars", "outvars", "primitive", "params")
         return new_jaxpr_eqn(*[changes.get(n, getattr(self, n)) for n in names])
+
+
+def shown_params(op: Op, params) -> dict:
+    """Params of an operation as interpreters read them."""
+    if op.name in SHOWN:
+        return SHOWN[op.name][0](params)
+    names, more = RENAMED.get(op.name, {}), MORE.get(op.name, lambda p: {})
+    return {**{names.get(k, k): view_of(v) for k, v in params.items()}, **more(params)}
+
+
+def process_by_primitive(self, op: Op, args, params):
+    """``Trace.process`` of traces of somebody else's, which take primitives."""
+    if not hasattr(self, "process_primitive"):
+        raise errors.missing_rule(op, "lower")
+    primitive = primitive_of(op)
+    with evaluating():  # what the trace computes with is its own choice; numbers are arrays to it
+        args = [to_user(x) for x in args]
+        if primitive is _select:
+            args[1:] = args[:0:-1]
+        outs = self.process_primitive(primitive, args, shown_params(op, params))
+    return list(outs) if primitive.multiple_results else [outs]
 
 
 def new_jaxpr_eqn(invars, outvars, primitive, params, effects=(), source_info=None, ctx=None):

@@ -125,7 +125,12 @@ class Primitive:
         return self._impl(*args, **params)
 
     def abstract_eval(self, *types, **params):
-        return self._types(types, params), set()
+        if self._abstract is None:
+            raise NotImplementedError(
+                f"xcore.as_jax: the primitive {self.name} has no rule for types; give it one by "
+                "def_abstract_eval."
+            )
+        return self._abstract(*types, **params), set()
 
     def get_bind_params(self, params):
         return [], params
@@ -140,12 +145,8 @@ class Primitive:
         return list(listed) if self.multiple_results else listed[0]
 
     def _types(self, types, params):
-        if self._abstract is None:
-            raise NotImplementedError(
-                f"xcore.as_jax: the primitive {self.name} has no rule for types; give it one by "
-                "def_abstract_eval."
-            )
-        return self._abstract(*[t.type for t in types], **params)
+        """As ``abstract_eval`` says, which classes of others write themselves."""
+        return self.abstract_eval(*[t.type for t in types], **params)[0]
 
     # The rules of the operation
 

@@ -22,7 +22,7 @@ from .._core.sharding import Sharding
 from .._core.trace import Trace, Tracer, current, evaluating, is_evaluating, using
 from .._core.types import ArrayType, Value, typeof
 from ..random._keys import KeyType
-from ._jaxprs import view_of
+from ._jaxprs import process_by_primitive, view_of
 from ._modules import NAME
 from ._types import type_of_keys
 
@@ -123,12 +123,23 @@ def open_attributes() -> None:
     Error.get_exception = Error.exception  # pyright: ignore[reportAttributeAccessIssue]
     Trace.main = property(lambda self: self)  # pyright: ignore[reportAttributeAccessIssue]
     Trace.level = 0  # pyright: ignore[reportAttributeAccessIssue]
+    Trace.full_raise = lambda self, x: x  # pyright: ignore[reportAttributeAccessIssue]
     Value.__array_namespace__ = _namespace_of(Value.__array_namespace__)  # pyright: ignore
-    Tracer._trace = property(lambda self: self.owner)  # pyright: ignore[reportAttributeAccessIssue]
+    Trace.process = process_by_primitive  # pyright: ignore[reportAttributeAccessIssue]
+    Tracer._trace = property(  # pyright: ignore[reportAttributeAccessIssue]
+        lambda self: self.owner, lambda self, trace: setattr(self, "owner", trace)
+    )
+    Tracer.__init_subclass__ = classmethod(_type_of_aval)  # pyright: ignore
     Sharding._device_assignment = property(lambda self: tuple(self.devices))  # pyright: ignore
     Sharding._addressable_device_assignment = property(  # pyright: ignore
         lambda self: tuple([d for d in self.devices if d in self.addressable_devices])
     )
+
+
+def _type_of_aval(cls, **options):
+    """Tracers of somebody else's say what they are by ``aval``."""
+    if "aval" in cls.__dict__:
+        cls.type = property(lambda self: self.aval.type)
 
 
 def _namespace_of(own):

@@ -40,10 +40,11 @@ jax: xcore: _settings: config Ref new_ref transfer_guard transfer_guard_device_t
     softmax_custom_jvp=no_guard thread_guard=no_guard xcore._core.array: Shard
 jax.api_util: : _linear_util: debug_info flatten_fun flatten_fun_nokwargs safe_map shaped_abstractify
     _small_modules: flatten_axes argnums_partial donation_vector rebase_donate_argnums
-jax.core: xcore.core: _types: typeof=typeof_ get_aval=typeof_ _settings: ShapedArray AbstractValue Trace
+jax.core: xcore.core: _behind: is_constant_dim definitely_equal _linear_util: DebugInfo _small_modules: Effects
+    no_effects gensym _types: typeof=typeof_ get_aval=typeof_ _settings: ShapedArray AbstractValue Trace
     TraceTag is_concrete valid_jaxtype get_opaque_trace_state trace_state_clean pytype_aval_mappings _jaxprs:
-    Jaxpr ClosedJaxpr JaxprEqn Atom DropVar eval_jaxpr jaxpr_as_fun jaxprs_in_params subjaxprs _wrappers:
-    concrete_or_error xcore._core.trace: ensure_compile_time_eval
+    Jaxpr ClosedJaxpr JaxprEqn Atom DropVar eval_jaxpr jaxpr_as_fun jaxprs_in_params subjaxprs new_jaxpr_eqn
+    _wrappers: concrete_or_error xcore._core.trace: ensure_compile_time_eval
 jax.custom_derivatives: xcore.custom_derivatives: _rule_tables: zero_from_primal _small_modules:
     custom_vjp_primal_tree_values _wrappers: custom_jvp_call_p custom_vjp_call_p
 jax.debug: xcore.debug: _small_modules: log=debug_log
@@ -139,25 +140,54 @@ jax.tree_util jax._src.tree_util: xcore.tree_util: _trees: all_leaves tree_all=a
     tree_reduce_associative=reduce_associative tree_structure=structure tree_transpose=transpose
     tree_multimap=map flatten_one_level _settings: _registry=nodes
 jax.version: : _wrappers: __version__ __version_info__
-jax._src.ad_util: : _wrappers: stop_gradient_p
+jax._src.ad_checkpoint: jax.ad_checkpoint
+jax._src.ad_util: jax.interpreters.ad: _wrappers: stop_gradient_p
+jax._src.api: jax jax.api_util
+jax._src.api_util: jax.api_util: _behind: infer_argnums_and_argnames
+jax._src.array: : xcore._core: ArrayImpl=Array
+jax._src.callback: jax.experimental jax
 jax._src.checkify: xcore.experimental.checkify: _wrappers: Out ErrorCategory
 jax._src.compiler: : _wrappers: backend_compile_and_load
-jax._src.core: xcore.core: _settings: ShapedArray AbstractValue physical_aval trace_state_clean
-    get_opaque_trace_state
+jax._src.config: jax: _settings: config
+jax._src.core: jax.core jax.extend.core: _behind: full_lower _settings: physical_aval Trace trace_state_clean
+jax._src.custom_derivatives: jax.custom_derivatives jax
 jax._src.dispatch: : _wrappers: wait_for_tokens _primitives: apply_primitive
 jax._src.distributed: : _settings: global_state
 jax._src.dtypes: xcore.dtypes: _settings: supports_inf _wrappers: TypePromotionError DType ExtendedDType
     canonicalize_dtype
 jax._src.earray: : _settings: EArray
+jax._src.effects: : _settings: Effect control_flow_allowed_effects
 jax._src.flatten_util: xcore.flatten_util
+jax._src.interpreters.ad: jax.interpreters.ad
+jax._src.interpreters.batching: jax.interpreters.batching
+jax._src.interpreters.mlir: jax.interpreters.mlir
+jax._src.interpreters.partial_eval: jax.interpreters.partial_eval
 jax._src.interpreters.pxla: : _wrappers: global_result_handlers
+jax._src.lax.control_flow jax._src.lax.lax jax._src.lax.slicing: jax.lax
+jax._src.lax.linalg: jax.lax.linalg
 jax._src.lib: : _wrappers: xla_client
-jax._src.literals: : _settings: LiteralArray TypedNdArray=LiteralArray
+jax._src.literals: : _settings: LiteralArray TypedNdArray=LiteralArray _behind: TypedInt TypedFloat TypedComplex
+jax._src.mesh: jax.sharding
+jax._src.nn.functions: jax.nn
+jax._src.nn.initializers: jax.nn.initializers
+jax._src.numpy.lax_numpy jax._src.numpy.reductions jax._src.numpy.ufuncs: jax.numpy
+jax._src.numpy.linalg: jax.numpy.linalg
+jax._src.numpy.util: : _behind: check_arraylike ensure_arraylike promote_args promote_args_inexact promote_dtypes
+    promote_dtypes_complex promote_dtypes_inexact promote_dtypes_numeric promote_shapes
+jax._src.pjit: jax.sharding: _wrappers: jit_p with_sharding_constraint
+jax._src.public_test_util: jax.test_util
+jax._src.scipy.linalg: jax.scipy.linalg
+jax._src.scipy.special: jax.scipy.special
+jax._src.sharding_impls: jax.sharding: _behind: canonicalize_sharding
 jax._src.state.types: : _settings: AbstractRef
 jax._src.traceback_util: : _settings: _exclude_paths=exclude_paths api_boundary include_frame register_exclusion
+jax._src.typing: xcore.typing
+jax._src.util: : _behind: HashablePartial canonicalize_axis merge_lists partition_list safe_zip split_list
+    unzip2 unzip3 _linear_util: safe_map functools: wraps
 jax._src.xla_bridge: : _wrappers: _backends=known_backends get_backend
 jax.experimental.array_serialization jax.experimental.colocated_python.func jax.experimental.compilation_cache
-    jax.extend jax.interpreters jax.interpreters.pxla jax.lib jax._src jax._src.interpreters jax._src.state:
+    jax.extend jax.interpreters jax.interpreters.pxla jax.lib jax._src jax._src.interpreters jax._src.lax jax._src.nn
+    jax._src.numpy jax._src.scipy jax._src.state:
 """
 
 
@@ -180,7 +210,7 @@ def _names(words: list[str]) -> dict:
         if word == "@primitives":
             found.update({f"{n}_p": f"{_HERE}_wrappers:{n}_p" for n in PRIMITIVES})
         elif word.endswith(":"):
-            here = word[:-1] if word.startswith("xcore.") else _HERE + word[:-1]
+            here = _HERE + word[:-1] if word.startswith("_") else word[:-1]
         else:
             name, _, other = word.partition("=")
             found[name] = f"{here}:{other or name}"

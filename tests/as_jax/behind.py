@@ -1,0 +1,177 @@
+"""As ``checks.py``: what libraries read behind JAX's interface, and traces and primitives of their own."""
+
+import numpy as np
+
+import xcore.as_jax  # noqa: F401 (from here on jax is xcore)
+
+import jax  # isort: skip
+import jax.numpy as jnp  # isort: skip
+from jax import lax  # isort: skip
+
+
+def close(x, y, tol=2e-5):
+    np.testing.assert_allclose(np.asarray(x, float), np.asarray(y, float), rtol=tol, atol=tol)
+
+
+def raises(kind, f, *args, **kwargs):
+    try:
+        f(*args, **kwargs)
+    except kind as e:
+        return str(e)
+    raise AssertionError(f"no {kind}")
+
+
+def check_names_behind_the_interface_are_those_before_it():
+    from jax._src import api_util, mesh, pjit
+    from jax._src.lax import control_flow
+    from jax._src.numpy import lax_numpy
+    from jax._src.scipy.special import gammaln
+    from jax._src.typing import DTypeLike
+
+    assert lax_numpy.array is jnp.array and control_flow.scan is lax.scan
+    assert mesh.Mesh is jax.sharding.Mesh and pjit.auto_axes is jax.sharding.auto_axes
+    assert gammaln is jax.scipy.special.gammaln and DTypeLike is not None
+    assert api_util.flatten_axes is jax.api_util.flatten_axes
+    (call,) = jax.make_jaxpr(jax.jit(lambda x: x * 2))(1.0).eqns
+    assert call.primitive is pjit.jit_p
+    for name in ("Effects", "no_effects", "gensym", "DebugInfo", "new_jaxpr_eqn"):
+        assert getattr(jax.core, name) is getattr(jax.extend.core, name)
+
+
+def check_arguments_by_number_and_by_name():
+    import inspect
+
+    from jax._src.api_util import infer_argnums_and_argnames as infer
+
+    def f(a, b, *more, c, d=1):
+        """Only a and b have a number and a name."""
+
+    sig = inspect.signature(f)
+    assert infer(sig, None, None) == ((), ())
+    assert infer(sig, 1, None) == ((1,), ("b",))
+    assert infer(sig, None, ("b", "c")) == ((1,), ("b", "c"))
+    assert infer(sig, (0, 1), "a") == ((0, 1), ("a",))
+
+
+def check_promotion_of_several():
+    from jax._src.numpy import util
+
+    a, b = jnp.int32(1), jnp.ones((2, 1), jnp.float16)
+    for args, name, dtype in (
+        ((a, b), "promote_dtypes", "float16"),
+        ((a, True), "promote_dtypes", "int32"),
+        ((True, True), "promote_dtypes_numeric", "int32"),
+        ((a, a), "promote_dtypes_inexact", "float32"),
+        ((b, 1), "promote_dtypes_inexact", "float16"),
+        ((a, b), "promote_dtypes_complex", "complex64"),
+    ):
+        found = getattr(util, name)(*args)
+        assert [x.dtype for x in found] == [dtype] * 2, name
+    assert [x.shape for x in util.promote_args("f", a, b)] == [(1, 1), (2, 1)]
+    assert util.ensure_arraylike("f", 2.0).shape == ()
+    assert "position 1" in raises(TypeError, util.check_arraylike, "f", a, "text")
+
+
+def check_lists_behind_the_interface():
+    from jax._src import util
+
+    assert util.split_list([1, 2, 3, 4], [1, 2]) == [[1], [2, 3], [4]]
+    assert util.unzip2([]) == ((), ()) and util.unzip3([(1, 2, 3)]) == ((1,), (2,), (3,))
+    parts = util.partition_list([True, False, True], "abc")
+    assert parts == (["b"], ["a", "c"])
+    assert util.merge_lists([True, False, True], *parts) == ["a", "b", "c"]
+    assert util.canonicalize_axis(-1, 3) == 2
+    raises(ValueError, util.canonicalize_axis, 3, 3)
+    raises(ValueError, util.safe_zip, [1], [1, 2])
+    same = [util.HashablePartial(max, 1, key=abs) for _ in range(2)]
+    assert same[0] == same[1] and len(set(same)) == 1 and same[0](-2) == -2
+
+
+class Dual(jax.core.Tracer):
+    """A value and its change, as a library's own forward mode has them."""
+
+    def __init__(self, trace, value, change):
+        self._trace, self.value, self.change = trace, value, change
+
+    @property
+    def aval(self):
+        return jax.typeof(self.value)
+
+
+class DualTrace(jax.core.Trace):
+    """Knows of products, sines and choices; of anything else it takes the value."""
+
+    def __init__(self, outside):
+        self.outside, self.names = outside, []
+
+    def process_primitive(self, primitive, tracers, params):
+        self.names.append(primitive.name)
+        with jax.extend.core.set_current_trace(self.outside):
+            pairs = [(t.value, t.change) if isinstance(t, Dual) else (t, 0 * t) for t in tracers]
+            values, changes = zip(*pairs)
+            out = primitive.bind(*values, **params)
+            if primitive is lax.sin_p:
+                change = jnp.cos(values[0]) * changes[0]
+            elif primitive is lax.mul_p:
+                change = values[0] * changes[1] + changes[0] * values[1]
+            elif primitive is lax.select_n_p:
+                change = jnp.where(values[0], changes[2], changes[1])
+            elif primitive is lax.reduce_sum_p:
+                change = primitive.bind(*changes, **params)
+            else:
+                change = jax.tree.map(jnp.zeros_like, out)
+        if primitive.multiple_results:
+            return [Dual(self, x, d) for x, d in zip(out, change)]
+        return Dual(self, out, change)
+
+
+def check_traces_of_ones_own():
+    def f(x):
+        return jnp.where(x > 1, 3 * jnp.sin(x), x * x).sum()
+
+    def changed(x):
+        change = jnp.ones_like(x)
+        with jax.extend.core.take_current_trace() as outside:
+            trace = DualTrace(outside)
+            with jax.extend.core.set_current_trace(trace):
+                out = f(Dual(trace, x, change))
+            return out.value, out.change
+
+    x = jnp.array([0.5, 2.0])
+    expected = np.sum([2 * 0.5, 3 * np.cos(2.0)])
+    for run in (changed, jax.jit(changed)):
+        value, change = run(x)
+        close(value, f(x))
+        close(change, expected)
+    close(jax.grad(lambda x: changed(x)[1])(x), [2, -3 * np.sin(2.0)])
+    close(jax.vmap(changed)(jnp.stack([x, x]))[1], [expected] * 2)
+
+
+class Twice(jax.extend.core.Primitive):
+    """A primitive that writes its rules as methods."""
+
+    multiple_results = True
+
+    def abstract_eval(self, *types, **params):
+        return [jax.core.ShapedArray(t.shape, t.dtype) for t in types], jax.core.no_effects
+
+    def impl(self, *args, **params):
+        return [2 * x for x in args]
+
+
+def check_primitives_with_rules_as_methods():
+    from jax.interpreters import mlir
+
+    twice = Twice("twice")
+    mlir.register_lowering(twice, mlir.lower_fun(twice.impl, multiple_results=True))
+    for run in (lambda f: f, jax.jit):
+        x, y = run(lambda x, y: twice.bind(x, y))(jnp.ones(2), jnp.arange(3))
+        assert x.tolist() == [2, 2] and y.tolist() == [0, 2, 4]
+    untyped = jax.extend.core.Primitive("untyped")
+    assert "def_abstract_eval" in raises(NotImplementedError, jax.jit(untyped.bind), 1.0)
+
+
+if __name__ == "__main__":
+    import results  # beside this script
+
+    results.tell(globals())
