@@ -22,7 +22,7 @@ def raises(kind, f, *args, **kwargs):
 
 
 def check_names_behind_the_interface_are_those_before_it():
-    from jax._src import api_util, mesh, pjit
+    from jax._src import api_util, core, mesh, pjit
     from jax._src.lax import control_flow
     from jax._src.numpy import lax_numpy
     from jax._src.scipy.special import gammaln
@@ -34,6 +34,7 @@ def check_names_behind_the_interface_are_those_before_it():
     assert api_util.flatten_axes is jax.api_util.flatten_axes
     (call,) = jax.make_jaxpr(jax.jit(lambda x: x * 2))(1.0).eqns
     assert call.primitive is pjit.jit_p
+    assert core.Primitive is jax.extend.core.Primitive and core.Tracer is jax.core.Tracer
     for name in ("Effects", "no_effects", "gensym", "DebugInfo", "new_jaxpr_eqn"):
         assert getattr(jax.core, name) is getattr(jax.extend.core, name)
 

@@ -149,7 +149,7 @@ jax._src.callback: jax.experimental jax
 jax._src.checkify: xcore.experimental.checkify: _wrappers: Out ErrorCategory
 jax._src.compiler: : _wrappers: backend_compile_and_load
 jax._src.config: jax: _settings: config
-jax._src.core: jax.core jax.extend.core: _behind: full_lower _settings: physical_aval Trace trace_state_clean
+jax._src.core: jax.extend.core jax.core: _behind: full_lower _settings: physical_aval Trace trace_state_clean
 jax._src.custom_derivatives: jax.custom_derivatives jax
 jax._src.dispatch: : _wrappers: wait_for_tokens _primitives: apply_primitive
 jax._src.distributed: : _settings: global_state
