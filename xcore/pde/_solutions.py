@@ -51,7 +51,7 @@ class FieldSolution(Solution):
         if bad.any() and np.all(excess[np.broadcast_to(bad, excess.shape)] > UNBALANCED):
             return "there is no solution: the residual is that without what was projected"
         if np.any(np.asarray(self.status) == Status.singular) and self.reason:
-            return f"there is no one solution: {self.reason}"
+            return f"the equations are singular, there is no one solution: {self.reason}"
         return super().message
 
     def _imbalance(self):
