@@ -324,3 +324,17 @@ def test_binomials_of_negative_numbers_beside_large_ones():
                 float(mp.gammaprod([mp.mpf(k) - v], [mp.mpf(k) + 1, -v])) for v in map(mp.mpf, n)
             ]
         np.testing.assert_allclose(special.binom(n, k), want, rtol=1e-11)
+
+
+def test_incomplete_beta_with_one_huge_shape():
+    """Where b is beyond 1e15 it is the incomplete gamma function of b x, and its inverse leads back."""
+    rng = np.random.default_rng(5)
+    a, b = 10 ** rng.uniform(-3, 3, 300), 10 ** rng.uniform(17, 290, 300)
+    z = 10 ** rng.uniform(-4, 2, 300) * np.maximum(a, 0.01)
+    with mp.workdps(30):
+        want = [[float(mp.gammainc(u, *ends, regularized=True)) for ends in ((0, v), (v, mp.inf))]
+                for u, v in zip(a, z, strict=True)]  # fmt: skip
+    lower, upper = np.array(want).T
+    for f, value in ((special.betainc, lower), (special.betaincc, upper)):
+        np.testing.assert_allclose(f(a, b, z / b), value, rtol=1e-10, atol=1e-280)
+    np.testing.assert_allclose(special.betainc(a, b, special.betaincinv(a, b, 0.3)), 0.3, rtol=1e-9)

@@ -358,7 +358,7 @@ def incomplete_beta(a, b, x, y, linger: float = 1.0):
 
 def beta_factors(a, b, x, y, linger: float = 1.0):
     """As ``incomplete_beta``, and what has been multiplied by the prefactor, or where that is not so, 1."""
-    a, b = _within_range(a, b)
+    a, b, x, y = _within_range(a, b, x, y)
     right = x > (a + 1.0) / (a + b + 2.0)
     prefix = beta_prefix(a, b, x, y)  # that of both sides
     a, b = where(right, b, a), where(right, a, b)
@@ -377,12 +377,21 @@ def beta_factors(a, b, x, y, linger: float = 1.0):
     return ops.ne(right, ops.not_(ops.and_(series, complement))), value, factor
 
 
-def _within_range(a, b):
+def _within_range(a, b, x, y):
     """Shapes beyond 1e50 scaled down together, so that products of them do not overflow: the distribution
-    is a step at a/(a + b) all the same."""
+    is a step at a/(a + b) all the same. One alone, b, becomes 1e100 at most, and x larger: b x tells."""
     both = ops.min(a, b) > 1e50
     scale = where(both, 1e100 / ops.max(ops.max(a, b), full(a, 1e100)), 1.0)
-    return ops.min(a * scale, full(a, 1e100)), ops.min(b * scale, full(b, 1e100))
+    a, x, y = _limited(a * scale, x, y)
+    b, y, x = _limited(b * scale, y, x)
+    return a, b, x, y
+
+
+def _limited(a, x, y):
+    """(a, x, y) with a <= 1e100 and the same a y, where that tells anything of shapes below 1e50."""
+    beyond = a > 1e100
+    far = ops.min(y * (where(beyond, a, 1e100) * 1e-100), full(y, 1e-30))
+    return ops.min(a, full(a, 1e100)), where(beyond, 1.0, x), where(beyond, far, y)
 
 
 def beta_edges(a, b, x, y, want_lower: bool):
