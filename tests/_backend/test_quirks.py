@@ -138,6 +138,19 @@ def divides_once():
     return out[0] == 0
 
 
+def product_of_multiples():
+    out = compiled(
+        "(%x: tensor<16x2xf32>) -> tensor<2xf32> {"
+        "%c = stablehlo.constant dense<1.0e-30> : tensor<16x2xf32>\n"
+        "%o = stablehlo.constant dense<1.0> : tensor<f32>\n"
+        "%m = stablehlo.multiply %x, %c : tensor<16x2xf32>\n"
+        "%r = stablehlo.reduce(%m init: %o) applies stablehlo.multiply across dimensions = [0] : "
+        "(tensor<16x2xf32>, tensor<f32>) -> tensor<2xf32>\n return %r : tensor<2xf32> }",
+        np.full((16, 2), 1e30, np.float32),
+    )
+    return np.isnan(out).all()
+
+
 def reassociates():
     out = compiled(
         "(%x: tensor<2xf32>) -> tensor<2xf32> {"

@@ -133,3 +133,28 @@ def test_rounding_by_a_large_number(way, dtype):
     x = xnp.asarray([1.25, 2.5, 3.5, -7.3, 0.2, 0.5, 1.5, 99.9], dtype)
     large = 1.5 * 2.0 ** np.finfo(dtype).nmant
     np.testing.assert_array_equal(xc.jit(lambda x: way(x, large))(x), np.round(np.asarray(x)))
+
+
+PRODUCTS = {
+    "prod": lambda x, c: (x * c).prod(0),
+    "of negatives": lambda x, c: (-(x * c)).prod(0),
+    "of sizes": lambda x, c: xnp.abs(x * c).prod(0),
+    "of quotients": lambda x, c: (x / 2.0 ** round(-np.log2(c))).prod(0),
+    "by a row": lambda x, c: (x * xnp.full(x.shape[1:], c, x.dtype)).prod(0),
+    "nothing added": lambda x, c: (x * c + 0).prod(0),
+    "lax.reduce": lambda x, c: xc.lax.reduce(x * c, np.ones((), x.dtype), xc.lax.mul, (0,)),
+    "vmap": lambda x, c: xc.vmap(lambda v: (v * c).prod(), in_axes=1)(x),
+    "a jit inside": lambda x, c: xc.jit(lambda y: y.prod(0))(x * c),
+    "cumprod": lambda x, c: xnp.cumprod(x * c, 0)[-1],
+    "gradient": lambda x, c: xc.grad(lambda x: (x * c).prod(0).sum())(x)[0] / c,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+@pytest.mark.parametrize("dtype, size", [("float32", 1e30), ("float64", 1e250), ("float16", 1e3)])
+def test_products_of_multiples(name, dtype, size):
+    x = xnp.asarray((1 + np.arange(48).reshape(16, 3) % 5 / 16) * size, dtype)
+    f = lambda x: PRODUCTS[name](x, 1 / size)
+    want = f(x)
+    assert np.isfinite(want).all() and (want > 0).all()
+    np.testing.assert_allclose(xc.jit(f)(x), want, rtol=100 * float(xnp.finfo(dtype).eps))

@@ -56,6 +56,7 @@ class Builder(Calls, Artifacts, Partitions):
 
     factors = staticmethod(provenance.factors)
     has_term = staticmethod(provenance.has_term)
+    may_be_multiple = staticmethod(provenance.may_be_multiple)
     may_be_quotient = staticmethod(provenance.may_be_quotient)
     may_repeat = staticmethod(provenance.may_repeat)
     may_overlap = staticmethod(provenance.may_overlap)

@@ -84,7 +84,7 @@ def may_repeat(x: Value, depth: int = 4) -> bool:
 
 
 # Numbers and quotients in what follows them
-# (quirk: DIVIDES_ONCE, quirk: REASSOCIATES; xcore/_ops/unmerged.py)
+# (quirk: DIVIDES_ONCE, quirk: PRODUCT_OF_MULTIPLES, quirk: REASSOCIATES; xcore/_ops/unmerged.py)
 
 _SAME_ELEMENTS = _names("broadcast_in_dim reshape transpose")
 
@@ -104,6 +104,13 @@ def may_be_quotient(x: Value) -> bool:
         return _may_begin(may_be_quotient, x, x.owner)
     made_by = _made_by(x)
     return made_by is not None and made_by.name in ("stablehlo.divide", "func.call")
+
+
+def may_be_multiple(x: Value) -> bool:
+    """Whether a value may be another one times a number: all that is made in the module may, by what does nothing."""
+    if isinstance(x.owner, ir.Block):
+        return _may_begin(may_be_multiple, x, x.owner)
+    return _made_by(x) is not None
 
 
 def number(x: Value) -> float | None:

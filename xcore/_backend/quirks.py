@@ -27,6 +27,9 @@ DIVIDES_BY_RECIPROCAL = Quirk(
     "x / y with y a number or row repeated is x * (1 / y), which is rounded twice and overflows"
 )
 DIVIDES_ONCE = Quirk("a / b / c is a / (b * c), and a / (b / c) is (a * c) / b, which overflow")
+PRODUCT_OF_MULTIPLES = Quirk(
+    "the product of n elements x * c is c^n times that of all x, and NaN where the one vanishes and the other overflows"
+)
 UPDATE_OVERLAPS = Quirk(
     "a slice written into an array that is another one reshaped is read while it is written"
 )

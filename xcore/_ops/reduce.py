@@ -21,6 +21,7 @@ from .families import (
     reduced_shape,
 )  # fmt: skip
 from .layout import as_bytes, pad, reshape, slice
+from .unmerged import product
 
 
 def _remaining_axes(x, axes) -> tuple:
@@ -60,6 +61,8 @@ def _reduction(name: str, hlo: str, identity, kinds, jvp=None, host=None):
         return [x.with_shape(reduced_shape(x.shape, axes))]
 
     def lower(ctx, x, *, axes):
+        if hlo == "stablehlo.multiply":
+            return product(ctx, x, ctx.in_types[0], init(ctx), axes)
         return ctx.reduce_with(hlo, x, init(ctx), ctx.out(), axes)
 
     def init(ctx):

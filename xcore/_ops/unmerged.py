@@ -1,8 +1,8 @@
 """How sums, products and quotients are written, so that the compiler does not put their numbers together.
 
-XLA makes a / b / c into a / (b * c), x * c * d into x * (c * d), and x + c - c into x: products overflow or
-vanish where no quotient does, and rounding to a grid by (x + c) - c does nothing. It does not look through a
-choice. (tests/numpy/test_division.py)
+XLA makes a / b / c into a / (b * c), x * c * d into x * (c * d), the product of all x * c into c^n times that of
+all x, and x + c - c into x: products overflow or vanish where no quotient does, and rounding to a grid by
+(x + c) - c does nothing. It does not look through a choice. (tests/numpy/test_division.py)
 """
 
 from __future__ import annotations
@@ -61,3 +61,10 @@ def quotient(ctx, x, y, t):
     if ctx.may_be_quotient(x):  # quirk: DIVIDES_ONCE
         x = as_it_is(ctx, x, t)
     return ctx.one("stablehlo.divide", ctx.out(), [x, y])
+
+
+def product(ctx, x, t, init, axes):
+    """The product of elements along axes; x is of type t."""
+    if dtypes.is_inexact(t.dtype) and ctx.may_be_multiple(x):  # quirk: PRODUCT_OF_MULTIPLES
+        x = as_it_is(ctx, x, t)
+    return ctx.reduce_with("stablehlo.multiply", x, init, ctx.out(), axes)
