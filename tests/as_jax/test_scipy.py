@@ -33,7 +33,7 @@ def failures(module: str) -> list[str]:
     ]  # fmt: skip
     variables = {"PYTHONPATH": str(HERE.parents[1]), "SCIPY_ARRAY_API": '["jax.numpy"]'}
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ | variables)
-    if done.returncode == 5:
+    if done.returncode in (4, 5):  # some SciPy have no such module, or no such tests in it
         pytest.skip("this SciPy has no tests of other arrays there")
     assert done.returncode in (0, 1) and " passed" in done.stdout, done.stdout + done.stderr
     return re.findall(r"^(?:FAILED|ERROR) \S*?::(.*)", done.stdout, re.M)
