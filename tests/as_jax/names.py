@@ -1,6 +1,7 @@
 """As ``checks.py``: names of smaller modules, beside NumPy or their definition."""
 
 import numpy as np
+from results import close, raises, tell
 
 import xcore.as_jax  # noqa: F401 (from here on jax is xcore)
 
@@ -9,18 +10,6 @@ import jax.numpy as jnp  # isort: skip
 from jax import lax  # isort: skip
 
 RNG = np.random.default_rng(26)
-
-
-def close(x, y, tol=2e-5):
-    np.testing.assert_allclose(np.asarray(x, float), np.asarray(y, float), rtol=tol, atol=tol)
-
-
-def raises(kind, f, *args, **kwargs):
-    try:
-        f(*args, **kwargs)
-    except kind as e:
-        return str(e)
-    raise AssertionError(f"no {kind}")
 
 
 def drawn(*shape):
@@ -488,6 +477,4 @@ def check_nodes_are_taken_apart_and_made_again():
 
 
 if __name__ == "__main__":
-    import results  # beside this script
-
-    results.tell(globals())
+    tell(globals())
