@@ -166,12 +166,71 @@ def test_approximate_inverses_are_the_best_of_their_places(scale):
         assert not m[~where].any()
 
 
+KERSHAWS = np.array([[3.0, -2, 0, 2], [-2, 3, -2, 0], [0, -2, 3, -2], [2, 0, -2, 3]])
+
+
+@pytest.mark.parametrize("scale", [1e-250, 1.0, -1.0, 1e250])
+def test_pivots_that_vanish_are_those_of_the_matrix(scale):
+    """Kershaw's matrix is positive definite, and has a pivot of -5 without fill."""
+    plain_pivots = np.diag(plain(KERSHAWS))
+    assert np.linalg.eigvalsh(KERSHAWS)[0] > 0 > plain_pivots[-1]
+    a = sparse.from_dense(KERSHAWS * scale)
+    np.testing.assert_allclose(sparse.factorise(a, "ilu0").pivots / scale, plain_pivots, rtol=1e-12)
+    np.testing.assert_allclose(
+        sparse.factorise(a, "ic0").pivots / scale, [*plain_pivots[:-1], 3], rtol=1e-12
+    )
+    # the second pivot vanishes; the third row has no elements, the fourth none on the diagonal
+    b = np.array([[1.0, 2, 0, 0], [2, 4, 0, 3], [0, 0, 0, 0], [0, 0.5, 0, 0]]) * scale
+    f = sparse.factorise(sparse.from_dense(b), "ilu0")
+    np.testing.assert_allclose(f.pivots, [scale, 4 * scale, 1, -0.125 * 3 * scale], rtol=1e-12)
+    assert np.isfinite(f @ xnp.ones(4)).all()
+
+
+def test_factors_of_definite_matrices_precondition_conjugate_gradients():
+    """Of a matrix whose rows have large elements of either sign: without fill pivots were negative."""
+    rng = np.random.default_rng(0)
+    g = sp.random_array(
+        (65, 60), density=0.08, rng=rng, data_sampler=lambda size: rng.normal(size=size)
+    )
+    a = sp.csr_array(g.T @ g + 1e-3 * sp.eye_array(60))
+    assert np.diag(plain(a.toarray())).min() < 0
+    m = sparse.from_scipy(a).replace(symmetric=True, positive=True)
+    f = sparse.factorise(m, "ic0")
+    assert np.linalg.eigvalsh(f.as_matrix()).min() > 0
+    b = rng.normal(size=60)
+    solver = xc.linalg.CG(rtol=1e-8, max_steps=2000)
+    found, alone = (
+        xc.linalg.linear_solve(m, b, solver, preconditioner=p, report=True) for p in (f, None)
+    )
+    assert found.ok and found.steps < alone.steps
+    assert np.linalg.norm(b - a @ np.asarray(found.value)) <= 2e-8 * np.linalg.norm(b)
+
+
+@pytest.mark.parametrize("kind", ["ilu0", "ic0", "ilut"])
+def test_factors_are_made_anew_of_other_values(kind):
+    a = sparse.from_scipy(grid(5))
+    f = sparse.factorise(a, kind)
+    update = xc.jit(xc.vmap(lambda v: f.update(a.like(v)) @ xnp.ones(25)))
+    found = update(a.values * xnp.asarray([[1.0], [4.0]]))
+    np.testing.assert_allclose(found[0], f @ np.ones(25), rtol=1e-5)
+    np.testing.assert_allclose(4 * found[1], found[0], rtol=1e-5)
+
+
 def test_what_breaks_down_is_told():
     zero = sparse.from_dense(np.array([[0.0, 1.0], [1.0, 0.0]]))
-    f = sparse.factorise(zero, "ilu0")
-    assert not np.isfinite(f.pivots).all()
-    found = xc.linalg.linear_solve(zero, xnp.ones(2), preconditioner=f, report=True)
-    assert not found.ok
+    with pytest.raises(xc.errors.SingularMatrixError, match="block_jacobi: a block of 1 rows"):
+        sparse.block_jacobi(zero, 1)
+    with pytest.raises(xc.errors.SingularMatrixError, match="approximate_inverse: columns are 0"):
+        sparse.approximate_inverse(sparse.from_dense(np.diag([1.0, 0.0])))
+    with pytest.raises(ValueError, match="update"):
+        xc.jit(lambda v: sparse.factorise(zero.like(v), "ilut") @ xnp.ones(2))(zero.values)
+    with pytest.raises(ValueError, match="drop_tol must be 0 or more"):
+        sparse.factorise(zero, "ilut", drop_tol=-1.0)
+    empty = sparse.from_dense(np.diag([1.0, 0.0]))
+    with pytest.raises(xc.errors.SolverError, match="is preconditioner"):
+        xc.linalg.linear_solve(empty, xnp.ones(2), preconditioner=sparse.factorise(empty, "ilu"))
+    with pytest.raises(xc.errors.SingularMatrixError, match="solve -a x = -b"):
+        xc.linalg.linear_solve(-grid(5), xnp.ones(25), xc.linalg.CG())
     with pytest.raises(xc.errors.SingularMatrixError):
         a = sparse.coo_array(([1.0, 0.0], ([0, 1], [0, 1])), shape=(2, 2))
         sparse.solve_triangular(a, np.ones(2))

@@ -28,9 +28,11 @@ _STAGNANT = (
     "ask for a larger rtol, precondition, or, where the rounding of x is all that is left, give b and a in more "
     "precision"
 )
+_NOT_DEFINITE = ": take MINRES or GMRES, or, where all eigenvalues are negative, solve -a x = -b"
+_NOT_FINITE = ": is preconditioner(b) finite? Its matrix may be singular"
 
 
-def _advice(solver: Krylov, n: int) -> tuple:
+def _advice(solver: Krylov, n: int, preconditioned: bool) -> tuple:
     """What to do about each status; cycles that are shorter than n may stand still."""
     short = isinstance(solver, GMRES) and solver.restart < n
     longer = f"restart={n}" if n <= 1000 else "a larger restart"
@@ -41,7 +43,9 @@ def _advice(solver: Krylov, n: int) -> tuple:
     )
     words = f"{first} {_STAGNANT}" if short else _STAGNANT
     more = f"{_MORE_STEPS}, or {first[:-1]}" if short else _MORE_STEPS
-    return (Status.max_steps, more), (Status.stagnation, f": {words}")
+    said = ((Status.max_steps, more), (Status.stagnation, f": {words}"))
+    said += ((Status.not_finite, _NOT_FINITE),) if preconditioned else ()
+    return (*said, (Status.not_definite, _NOT_DEFINITE)) if isinstance(solver, CG) else said
 
 
 def linear_solve(
@@ -96,7 +100,7 @@ def linear_solve(
     steps, size, status, *rows = (v[..., 0] if single else v for v in aux)
     solution = Solution(
         x, status, steps=steps, error=size, history=history_of(rows[0], steps) if rows else None, who=who,
-        method=type(solver).__name__, advice=_advice(solver, a.shape[0]),
+        method=type(solver).__name__, advice=_advice(solver, a.shape[0], preconditioner is not None),
     )  # fmt: skip
     return solution if report else solution.check().value
 

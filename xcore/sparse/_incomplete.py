@@ -12,22 +12,24 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import jit, stop_gradient
-from .._core import Array, dtypes, errors, static, struct
+from .._core import Array, dtypes, errors, require, static, struct
 from ..linalg import LinearOperator
 from ._making import coo_array
 from ._matrix import Sparse, matmul
 from ._pattern import Pattern, shared
 from ._products import pick, spread
-from ._recurrences import FIRST, ONE, Terms, scheduled
+from ._recurrences import FIRST, ONE, ZERO, Terms, scheduled
 from ._triangular import substituted
 
 # Incomplete factors
 
 
-def _elimination(pattern: Pattern) -> Any:
+def _elimination(pattern: Pattern, definite: bool) -> Any:
     """The recurrence of L U = A on these places, row by row:
 
     l_ij = (a_ij - Σ_{k<j} l_ik u_kj) / u_jj,    u_ij = a_ij - Σ_{k<i} l_ik u_kj.
+
+    Given are the values and what u_ii become that vanish.
     """
     rows, columns = pattern.rows.astype(np.int64), pattern.columns.astype(np.int64)
     below, at_below = pattern.chosen(rows > columns)
@@ -35,16 +37,30 @@ def _elimination(pattern: Pattern) -> Any:
     made, sums, left, right = below.product(above)
     owner = pattern.find(made.rows, made.columns)[sums.rows]
     there = owner >= 0
-    base = FIRST + pattern.nnz
+    base = FIRST + pattern.nnz + pattern.shape[0]
     diagonal = pattern.find(columns, columns)
     d = np.where(rows > columns, base + diagonal, ONE)
     p, q = base + at_below[left[there]], base + at_above[right[there]]
-    return scheduled(pattern.nnz, Terms(FIRST + np.arange(pattern.nnz), d, owner[there], p, q))
+    instead = np.where(rows == columns, FIRST + pattern.nnz + rows, ZERO)
+    a = FIRST + np.arange(pattern.nnz)
+    terms = Terms(a, d, owner[there], p, q, instead, definite)
+    return scheduled(pattern.nnz + pattern.shape[0], terms)
 
 
-def eliminated(pattern: Pattern, values: Array) -> Array:
-    """L, without its diagonal of ones, and U on the places of a matrix, all of whose diagonal is among them."""
-    return pattern.kept("elimination", lambda: _elimination(pattern))(values)
+def eliminated(pattern: Pattern, values: Array, definite: bool = False) -> Array:
+    """L, without its diagonal of ones, and U on the places of a matrix, all of whose diagonal is among them.
+
+    Pivots that vanish, or if ``definite`` have lost the sign of the matrix's diagonal, are its element; where
+    this is 0 too the largest of its row. (Kershaw 1978, "The incomplete Cholesky-conjugate gradient method")
+    """
+    run = pattern.kept(("elimination", definite), lambda: _elimination(pattern, definite))
+    return run(xnp.concatenate([values, _instead(pattern, values)]))
+
+
+def _instead(pattern: Pattern, values: Array) -> Array:
+    d = pick(values, pattern.diagonal)
+    largest = Sparse(xnp.abs(values), pattern).max(axis=1) if pattern.nnz else xnp.abs(d)
+    return xnp.where(d != 0, d, xnp.where(largest > 0, largest, 1).astype(d.dtype))
 
 
 @struct
@@ -65,8 +81,12 @@ class IncompleteLU(LinearOperator):
 
     @property
     def pivots(self) -> Array:
-        """The diagonal of U: no 0, and of a positive definite matrix nothing below."""
+        """The diagonal of U; elements that vanished in the elimination are those of the matrix."""
         return self.factors.diagonal()
+
+    def update(self, a: Sparse) -> IncompleteLU:
+        """Factors on the same places of a matrix of other values, which may be traced."""
+        return incomplete_lu(coo_array(a), self.factors.pattern, self.symmetric)
 
     def mv(self, x: Array) -> Array:
         return self.matmat(x[:, None])[:, 0]
@@ -129,7 +149,10 @@ def incomplete_lu(a: Sparse, where: Pattern | None = None, hermitian: bool = Fal
     whole = shared(whole if where is None else whole.union(where)[0])
     _, at, _ = a.pattern.union(whole)
     values = spread(stop_gradient(a.values), at, whole.nnz)
-    run = whole.kept("eliminated", lambda: jit(lambda v: eliminated(whole, v), inline=True))
+    run = whole.kept(
+        ("eliminated", hermitian),
+        lambda: jit(lambda v: eliminated(whole, v, hermitian), inline=True),
+    )
     return IncompleteLU(Sparse(run(values), whole), symmetric=hermitian)
 
 
@@ -138,6 +161,11 @@ def places_by_size(a: Sparse, drop_tol: float, fill_factor: float) -> Pattern:
     import scipy.sparse
     import scipy.sparse.linalg
 
+    if type(a.values) is not Array:
+        need = "of known values for kind='ilut'; make f outside of jit, grad and vmap, and f.update(a) inside"
+        raise errors.bad_argument("sparse.factorise", "a", a, need)
+    require("0 or more", "sparse.factorise", drop_tol=drop_tol)
+    require("1 or more", "sparse.factorise", fill_factor=fill_factor)
     m = scipy.sparse.csc_array(a.to_scipy())
     m.data = np.where(m.data == 0, np.finfo(m.dtype).tiny, m.data)
     try:
@@ -194,14 +222,26 @@ def block_jacobi(a: Any, size: int | None = None) -> BlockDiagonal:
     >>> m @ [1.0, 1.0, 1.0, 1.0]
     Array([0.5 , 0.25, 0.2 , 0.1 ], dtype=float32)
     """
+    who = "sparse.block_jacobi"
     size = getattr(a, "blocksize", (size,))[0] if size is None else size
-    a = _one(a, "sparse.block_jacobi")
+    a = _one(a, who)
     n: int = a.pattern.shape[0]
     if type(size) is not int or size < 1 or n % size:
-        raise errors.bad_argument("sparse.block_jacobi", "size", size, f"a divisor of {n}")
+        raise errors.bad_argument(who, "size", size, f"a divisor of {n}")
     i = np.arange(n).reshape(-1, size)
     blocks = a._elements(*np.broadcast_arrays(i[:, :, None], i[:, None, :]))
-    return BlockDiagonal(xnp.linalg.inv(blocks), symmetric=a.symmetric)
+    why = f"a block of {size} rows along the diagonal is singular: take another size, or factorise(a, 'ilu0')"
+    return BlockDiagonal(_of_regular(who, why, a, xnp.linalg.inv, blocks), symmetric=a.symmetric)
+
+
+def _of_regular(who: str, why: str, a: Sparse, f: Any, *blocks: Array) -> Array:
+    """f of small matrices, of which the user knows nothing where one is singular."""
+    try:
+        return f(*blocks)
+    except errors.SingularMatrixError:
+        raise errors.SingularMatrixError(
+            f"xcore.{who}: {why}; given {errors.describe(a)}."
+        ) from None
 
 
 # Approximate inverses
@@ -246,7 +286,8 @@ def approximate_inverse(a: Any, power: int = 1) -> Sparse:
     blocks = xnp.where(both, gram._elements(*places), np.eye(width)).astype(a.dtype)
     right = b.H._elements(rows, np.broadcast_to(np.arange(n)[:, None], rows.shape))
     right = xnp.where(there, right, xnp.zeros((), a.dtype))
-    found = xnp.linalg.solve(blocks, right[..., None])[..., 0] / unit
+    why = "columns are 0, or depend on each other up to rounding (as of rows of very different size: divide by it)"
+    found = _of_regular(who, why, a, xnp.linalg.solve, blocks, right[..., None])[..., 0] / unit
     values = found.reshape(-1)[np.flatnonzero(there.reshape(-1))]
     return Sparse(values, columns).T
 

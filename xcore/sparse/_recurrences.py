@@ -14,7 +14,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import fori_loop
-from .._core import Array
+from .._core import Array, dtypes
 from ._products import _gathered
 
 ZERO, ONE, MINUS, FIRST = range(4)  # numbers of constants, and of the first given value
@@ -28,6 +28,7 @@ class Recurrence(NamedTuple):
     Attributes:
       p, q: numbers of the factors of each term (chunks, terms, width).
       a, d: numbers of what is subtracted from and divided by (chunks, width).
+      instead: numbers of what takes the place of y that vanish beside it, as ``Terms.instead``.
       start: where each chunk is written.
       place: where each y stands in the end.
       size: of what is written to.
@@ -40,6 +41,8 @@ class Recurrence(NamedTuple):
     start: Any
     place: np.ndarray
     size: int
+    instead: Any = None
+    definite: bool = False
 
     def __call__(self, given: Array) -> Array:
         """All y, from the values given."""
@@ -48,27 +51,46 @@ class Recurrence(NamedTuple):
         constants = xnp.asarray(np.array([0, 1, -1]).astype(given.dtype))
         room = xnp.zeros(self.size - FIRST - given.shape[0], given.dtype)
         y = xnp.concatenate([constants, given, room])
-        tables = [xnp.asarray(t) for t in (self.p, self.q, self.a, self.d, self.start)]
+        given_tables = [self.p, self.q, self.a, self.d, self.start]
+        tables = [xnp.asarray(t) for t in [*given_tables, *self._replacing()]]
 
         def chunk(k: Any, y: Array) -> Array:
-            p, q, a, d, start = (t[k] for t in tables)
+            p, q, a, d, start, *instead = (t[k] for t in tables)
             terms = _gathered(y, p) * _gathered(y, q)
             total = sum((terms[j] for j in range(1, p.shape[0])), terms[0])
             new = (_gathered(y, a) - total) / _gathered(y, d)
+            for at in instead:
+                new = _unless_vanished(new, _gathered(y, at), self.definite)
             return ops.dynamic_update_slice(y, new, start)
 
         y = fori_loop(0, len(self.start), chunk, y)
         return _gathered(y, self.place)
 
+    def _replacing(self) -> list[Any]:
+        return [] if self.instead is None else [self.instead]
+
+
+def _unless_vanished(y: Array, other: Array, definite: bool) -> Array:
+    """y, and the other (where that is not 0) for those that vanish beside it, or have not its sign if all should."""
+    ratio = y / xnp.where(other == 0, 1, other)
+    size = xnp.real(ratio) if definite else xnp.abs(ratio)
+    return xnp.where((other != 0) & (size < dtypes.finfo(y.dtype).eps ** 0.5), other, y)
+
 
 class Terms(NamedTuple):
-    """A recurrence as it is written: y number e begins with a[e], is divided by d[e]; terms (owner, p, q)."""
+    """A recurrence as it is written: y number e begins with a[e], is divided by d[e]; terms (owner, p, q).
+
+    ``instead`` are numbers of what y become that vanish beside it, ``ZERO`` of those that may; ``definite`` says that
+    they must have its sign as well.
+    """
 
     a: np.ndarray
     d: np.ndarray
     owner: np.ndarray
     p: np.ndarray
     q: np.ndarray
+    instead: np.ndarray | None = None
+    definite: bool = False
 
 
 def scheduled(given: int, terms: Terms) -> Recurrence:
@@ -97,12 +119,16 @@ def scheduled(given: int, terms: Terms) -> Recurrence:
         table = np.zeros((len(begin), longest, width), np.int32)
         table[at_chunk[owner], nth, at_lane[owner]] = put(ids[sort])
         tables.append(table)
-    for ids, empty in ((terms.a, ZERO), (terms.d, ONE)):
+    rest = [(terms.a, ZERO), (terms.d, ONE)]
+    rest += [] if terms.instead is None else [(terms.instead, ZERO)]
+    for ids, empty in rest:
         table = np.full((len(begin), width), empty, np.int32)
         table[at_chunk, at_lane] = put(ids)
         tables.append(table)
     start = (base + begin).astype(np.int32)
-    return Recurrence(*tables, start, place[:count], base + len(order) + width)
+    p, q, a, d, *instead = tables
+    size = base + len(order) + width
+    return Recurrence(p, q, a, d, start, place[:count], size, *instead, definite=terms.definite)
 
 
 def _in_pieces(base: int, t: Terms) -> Terms:
@@ -119,9 +145,11 @@ def _in_pieces(base: int, t: Terms) -> Terms:
         new = len(t.a) + np.arange(len(keys))
         parents = keys // (len(owner) + 1)
         owner[long] = new[at.reshape(-1)]
-        t = Terms(
-            np.append(t.a, np.full(len(keys), ZERO)), np.append(t.d, np.full(len(keys), ONE)),
-            np.append(owner, parents), np.append(p, np.full(len(keys), MINUS)), np.append(q, base + new),
+        zeros = np.full(len(keys), ZERO)
+        t = t._replace(
+            a=np.append(t.a, zeros), d=np.append(t.d, np.full(len(keys), ONE)),
+            owner=np.append(owner, parents), p=np.append(p, np.full(len(keys), MINUS)), q=np.append(q, base + new),
+            instead=None if t.instead is None else np.append(t.instead, zeros),
         )  # fmt: skip
 
 
