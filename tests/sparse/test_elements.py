@@ -36,6 +36,46 @@ def test_all_kinds_do_what_scipys_do(kind, what):
         np.testing.assert_allclose(dense(ours), dense(theirs))
 
 
+TRACED = {
+    **DOES,
+    "extrema": lambda a: [a.maximum(0), a.minimum(a.T), a.max(1), a.count_nonzero(0)],
+    "blocks": lambda a: [
+        sparse.hstack([a, S]), sparse.vstack([S, a]), sparse.block_diag([a, S]), sparse.tril(a),
+        sparse.kron(a, S), sparse.kron(S, a), sparse.kronsum(S, a), sparse.kronsum(a, S),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", TRACED)
+def test_what_is_done_is_traced_and_done_to_batches(what):
+    a = sparse.csr_array(D)
+    many = a.values * np.array([[1.0], [-2.0]])
+    does = TRACED[what]
+    wide = lambda x: x.todense() if hasattr(x, "todense") else x
+    traced = xc.jit(xc.vmap(lambda v: [wide(x) for x in does(a.like(v))]))(many)
+    for k, v in enumerate(many):
+        for ours, theirs in zip(traced, does(a.like(v)), strict=True):
+            np.testing.assert_allclose(ours[k], dense(theirs), rtol=1e-6)
+    if what == "blocks":
+        for ours, theirs in zip(does(a.like(many)), traced, strict=True):
+            np.testing.assert_allclose(dense(ours), theirs, rtol=1e-6)
+
+
+def test_numbers_that_zeros_are_compared_with_are_known():
+    a = sparse.csr_array(D)
+    for f in (lambda t: (a > t).values, lambda t: a.maximum(t).values):
+        with pytest.raises(ValueError, match="known before tracing"):
+            xc.jit(f)(1.0)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_complex_extrema_are_numpys(axis):
+    d = (D + 1j * D.T) * (np.arange(6) > 1)
+    for name in ("max", "min"):
+        ours = getattr(sparse.from_dense(d), name)(axis=axis)
+        np.testing.assert_array_equal(ours, getattr(d, name)(axis=axis))
+
+
 def test_operators_go_with_one_another():
     for a in (make(D) for make in KINDS.values()):
         for b in (make(D) for make in KINDS.values()):

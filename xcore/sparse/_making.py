@@ -362,7 +362,9 @@ def block_array(
     ]
     rows = np.concatenate([np.zeros(0, int), *[b.pattern.rows + r for b, r, _ in there]])
     columns = np.concatenate([np.zeros(0, int), *[b.pattern.columns + c for b, _, c in there]])
-    values = xnp.concatenate([b.values for b, _, _ in there], axis=-1)
+    lead = np.broadcast_shapes(*[b.shape[:-2] for b, _, _ in there])
+    values = [xnp.broadcast_to(b.values, (*lead, b.nnz)) for b, _, _ in there]
+    values = xnp.concatenate(values, axis=-1)
     return _cast(
         _summed("sparse.block_array", values, rows, columns, (int(top[-1]), int(left[-1]))), dtype
     )
@@ -439,7 +441,8 @@ def kron(A: Any, B: Any, format: str | None = None) -> Sparse:
     p, q = a.pattern, b.pattern
     rows = (p.rows[:, None].astype(np.int64) * q.shape[0] + q.rows).reshape(-1)
     columns = (p.columns[:, None].astype(np.int64) * q.shape[1] + q.columns).reshape(-1)
-    values = (a.values[..., :, None] * b.values[..., None, :]).reshape(*a.values.shape[:-1], -1)
+    values = a.values[..., :, None] * b.values[..., None, :]
+    values = values.reshape(*values.shape[:-2], len(rows))
     return _summed(
         "sparse.kron", values, rows, columns, (p.shape[0] * q.shape[0], p.shape[1] * q.shape[1])
     )

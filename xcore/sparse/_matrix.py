@@ -11,7 +11,17 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import jit, vmap
-from .._core import Array, DTypeLike, errors, one_of, static, struct, typeof
+from .._core import (
+    Array,
+    DTypeLike,
+    Tracer,
+    dtypes,
+    errors,
+    one_of,
+    static,
+    struct,
+    typeof,
+)  # fmt: skip
 from .._core.notebook import shown
 from ..linalg import LinearOperator
 from ._indexing import At, item, repeated
@@ -370,6 +380,8 @@ class Sparse(Named, LinearOperator):
             raise errors.shape_mismatch(
                 who, "need elements, as nothing is the largest of none", matrix=self
             )
+        if dtypes.is_complex(self.dtype):  # in the order of real parts, then of imaginary ones
+            return getattr(self.todense(), name)(axis=(-2, -1) if axis is None else -1)
         if axis is None and p.nnz:
             found = getattr(xnp, name)(self.values, axis=-1)
             return found if p.nnz == math.prod(p.shape) else choose(found, xnp.zeros_like(found))
@@ -409,7 +421,7 @@ class Sparse(Named, LinearOperator):
     def _compared(self, f: Callable[..., Array], sign: str, other: Any) -> Any:
         """Element by element, as arrays are; where neither has an element the result must be False."""
         other = _operand(other)
-        if bool(f(0, 0 if isinstance(other, Sparse) else _plain_number(sign, other))):
+        if of_zero(f, sign, 0 if isinstance(other, Sparse) else _plain_number(sign, other)):
             raise errors.bad_argument(
                 f"sparse.Sparse {sign}", "the other", other,
                 f"such that 0 {sign} other is false: A.todense() {sign} other is true nearly everywhere",
@@ -451,6 +463,14 @@ def _plain_number(sign: str, x: Any) -> Any:
     if xnp.ndim(x):
         raise errors.shape_mismatch(f"sparse.Sparse {sign}", "need a number or a Sparse", other=x)
     return x
+
+
+def of_zero(f: Callable[..., Array], sign: str, number: Any) -> bool:
+    """Whether f(0, number) is other than 0, by NumPy, as programs are traced with what is known before them."""
+    if isinstance(number, Tracer):
+        need = "known before tracing, as it tells what becomes of zeros; A.map(f) is f of stored elements"
+        raise errors.bad_argument(f"sparse.Sparse {sign}", "the other", number, need)
+    return bool(getattr(np, f.__name__)(0, np.asarray(number)))
 
 
 def _operand(x: Any) -> Any:

@@ -83,7 +83,7 @@ def _module(name: str) -> Any:
 
 
 def _chosen(a: Any, name: str, choose: Callable[..., Array], other: Any) -> Any:
-    if not getattr(other, "ndim", 0) and bool(choose(0, other)):
+    if not getattr(other, "ndim", 0) and _module("_matrix").of_zero(choose, name, other):
         need = "such that zeros stay 0: A.todense() has elements at all places"
         raise errors.bad_argument(f"sparse.Sparse.{name}", "other", other, need)
     return a._compared(choose, name, other)
