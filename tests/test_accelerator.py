@@ -178,6 +178,12 @@ def _until_small(x):
     return lax.while_loop(lambda s: s[0].sum() > 1, lambda s: (halve(s[0]), s[1] + 1), (x, 0))
 
 
+def _until_told(x):
+    """The condition is a boolean that goes around."""
+    told = lambda s: (xnp.sin(s[0]) + 0.5, s[0].sum() > s[2], s[2] + 1)  # noqa: E731
+    return lax.while_loop(lambda s: s[1], told, (x, xnp.ones((), bool), 0))
+
+
 def _of_loops(x):
     inner = lambda x, t: (lax.fori_loop(0, 3, lambda i, x: xnp.sin(x + t), x), x.sum())
     return lax.scan(inner, x, xnp.arange(5.0))
@@ -190,7 +196,7 @@ def _with_a_callback(x):
     return lax.fori_loop(0, 4, lambda i, x: double(x) - 1, x)
 
 
-@pytest.mark.parametrize("f", [_until_small, _of_loops, _with_a_callback])
+@pytest.mark.parametrize("f", [_until_small, _until_told, _of_loops, _with_a_callback])
 def test_loops_as_graphs(f):
     """What docs/howto/gpu.md advises changes no result, in a second and third call either."""
     if ON_TPU and f is _with_a_callback:

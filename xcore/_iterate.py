@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 S = TypeVar("S")
 Progress = bool | str | None
-Carry = tuple[Any, Any, Any]  # state, steps, history
+Carry = tuple[Any, Any, Any, Any]  # state, steps, history, whether to go on
 Loop = Callable[..., Any]  # of (going, body, carry), as while_loop
 
 
@@ -85,22 +85,29 @@ def iterate(
     Run(state=Array(0.75, dtype=float32), steps=Array(4, dtype=int32), rows=None)
     """
 
-    def going(carry: Carry) -> Array:
-        return (carry[1] < max_steps) & ~xnp.all(solver.done(carry[0]))
+    # Decided where the state is made: beside it that costs a GPU nothing, as a condition a kernel of its own.
+    def after(state: S, steps: Array, rows: PyTree) -> Carry:
+        return state, steps, rows, (steps < max_steps) & ~xnp.all(solver.done(state))
 
     def body(carry: Carry) -> Carry:
-        state, steps, rows = carry
+        state, steps, rows, _ = carry
         state, steps = solver.step(state), steps + np.int32(1)
-        return state, steps, None if row is None else with_row(rows, steps, row(state))
+        return after(state, steps, None if row is None else with_row(rows, steps, row(state)))
 
     if row is not None and rows is None:
         rows = first_row(row(state) if first is None else first, int(max_steps))
-    carry = (state, xnp.asarray(steps, np.int32), rows)
+    carry = after(state, xnp.asarray(steps, np.int32), rows)
     if checkpoint is not None:
-        return Run(*checkpoint.go(going, body, carry, loop or while_loop, progress))
-    if loop is None:
-        return Run(*while_loop(going, body, carry, progress=progress))
-    return Run(*loop(going, body, carry))
+        ended = checkpoint.go(_goes_on, body, carry, loop or while_loop, progress)
+    elif loop is None:
+        ended = while_loop(_goes_on, body, carry, progress=progress)
+    else:
+        ended = loop(_goes_on, body, carry)
+    return Run(*ended[:3])
+
+
+def _goes_on(carry: Carry) -> Array:
+    return carry[3]
 
 
 # States on disk

@@ -1,5 +1,7 @@
 """Lowering for platforms, and what a program costs."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -108,3 +110,28 @@ def test_static_arguments_are_compiled_in_and_need_not_be_given_again():
     assert compiled(5.0, 1.0) == compiled(5.0, 2, 1.0) == 11
     with pytest.raises(TypeError, match="compiled for arguments"):
         compiled(5.0)
+
+
+def _flag(s):
+    return s[1]
+
+
+def _first_of_one(s):
+    return s[1][0]
+
+
+@pytest.mark.parametrize("test, shape", [(_flag, ()), (_first_of_one, (1,)), (xc.jit(_flag), ())])
+@pytest.mark.parametrize("lanes", [0, 1])
+def test_no_loop_of_a_gpu_has_a_boolean_for_a_test(test, shape, lanes):
+    """As CUDA graphs these ended too early or too late: what tells goes around as a number."""
+
+    def f(x):
+        turn = lambda s: (xnp.sin(s[0]), xnp.full(shape, s[0].sum() > 1))
+        return lax.while_loop(test, turn, (x, xnp.ones(shape, bool)))
+
+    g = xc.vmap(f) if lanes else f
+    x = xnp.ones((lanes, 5) if lanes else 5)
+    text = xc.jit(g).lower(x).for_platforms("cuda")["cuda"].as_text()
+    (decides,) = re.findall(r"cond \{(.*?)\} do", text, re.DOTALL)
+    assert re.search(r"convert %iterArg\w* : \(tensor<\w*i32>\) -> tensor<\w*i1>", decides), decides
+    assert xc.jit(g)(x)[1].dtype == bool

@@ -7,6 +7,7 @@ than half the cost of the typed builders, which infer types again.
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -126,6 +127,12 @@ class Builder(Calls, Artifacts, Partitions):
 
     def tensor(self, shape: Ints, dtype: DType) -> ir.RankedTensorType:
         return ir.RankedTensorType.get(shape, self.element(np.dtype(dtype)))
+
+    def number_for(self, t: ir.Type) -> ir.Type:
+        """An integer's type in the place of a boolean's that is alone; any other as it is."""
+        if not isinstance(t, ir.RankedTensorType) or t.element_type != self.element(np.dtype(bool)):
+            return t
+        return self.tensor(t.shape, np.dtype(np.int32)) if math.prod(t.shape) == 1 else t
 
     def tensor_of(self, shape: Ints, element: str) -> ir.RankedTensorType:
         """The same with an element as MLIR writes it."""

@@ -217,7 +217,7 @@ class Lowering(Builder):
 
     def while_(self, inits: Values, cond: Callable[..., Value], body: Body) -> list[Value]:
         if not self._ordered:
-            return super().while_(inits, cond, body)
+            return self._told_by_numbers(inits, cond, body)
         # A predicate cannot hand a token on, so it is computed in front of the loop and at the end of
         # each step, and goes around with the token.
 
@@ -228,8 +228,34 @@ class Lowering(Builder):
             return [more, self._token, *after]
 
         first = cond(*inits)
-        _, self._token, *outs = super().while_([first, self.last_token(), *inits], _first, step)
+        _, self._token, *outs = self._told_by_numbers(
+            [first, self.last_token(), *inits], _first, step
+        )
         return outs
+
+    def _told_by_numbers(
+        self, inits: Values, cond: Callable[..., Value], body: Body
+    ) -> list[Value]:
+        """The loop; on a GPU lone booleans go around as numbers, so that every test computes something.
+
+        In a CUDA graph a test that computes nothing runs beside the turn before it: loops with a boolean
+        for a test ended too early or too late on an H200. (jaxlib 0.11.2)
+        """
+        if self.platform != "cuda":
+            return super().while_(inits, cond, body)
+        truths = [x.type for x in inits]
+        numbers = [self.number_for(t) for t in truths]
+
+        def put(values: Iterable[Value], types: Types) -> list[Value]:
+            pairs = zip(values, types, strict=True)
+            return [x if x.type == t else self.convert(x, t) for x, t in pairs]
+
+        last = super().while_(
+            put(inits, numbers),
+            lambda *xs: cond(*put(xs, truths)),
+            lambda *xs: put(body(*put(xs, truths)), numbers),
+        )
+        return put(last, truths)
 
     def case(
         self, index: Value, results: Types, branches: Sequence[Callable[[], Iterable[Value]]]

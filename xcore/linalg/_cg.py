@@ -14,10 +14,10 @@ def cg_begin(x, r, flexible: bool = False) -> dict:
     return state | ({"old": zero} if flexible else {})
 
 
-def cg_step(s, mv, precondition, *, inner=inner, flexible: bool = False, square=None) -> tuple:
+def cg_step(s, mv, precondition, *, inner=inner, flexible: bool = False, known=None) -> tuple:
     """(the state after a step, the curvature along its direction, which is the new ``p``).
 
-    ``square``: rᴴr, where it is known and m is the identity.
+    ``known``: rᴴz and β, where the step before has made them.
 
     The direction is z + β p with z = m r and β = rᴴz / (rᴴz of before). ``flexible``: β = (r - r of
     before)ᴴz / (…), which tolerates an m that is not quite symmetric. (Hestenes and
@@ -25,9 +25,12 @@ def cg_step(s, mv, precondition, *, inner=inner, flexible: bool = False, square=
     """
     r = s["r"]
     z = precondition(r)
-    rz = inner(r, z) if square is None else square
-    change = inner(r - s["old"], z) if flexible else rz
-    p = z + safe_divide(change, s["rz"]) * s["p"]
+    if known is None:
+        rz = inner(r, z)
+        change = inner(r - s["old"], z) if flexible else rz
+        known = rz, safe_divide(change, s["rz"])
+    rz, beta = known
+    p = z + beta * s["p"]
     q = mv(p)
     curvature = inner(p, q)
     alpha = safe_divide(rz, curvature)

@@ -94,14 +94,23 @@ class CG(Krylov):
     any_shape = True
 
     def begin(self, p: Problem, x: Array, r: Array) -> dict[str, Any]:
-        return cg_begin(x, r, self.flexible) | {"square": inner(r, r)}
+        start = cg_begin(x, r, self.flexible)
+        if self._alone(p):
+            start |= {"rz": inner(r, r), "beta": start["rz"]}
+        return start
 
     def advance(self, p: Problem, s: dict[str, Any]) -> dict[str, Any]:
-        square = s["square"] if p.precondition is identity else None
-        s, curvature = cg_step(s, p.mv, p.precondition, flexible=self.flexible, square=square)
-        square = inner(s["r"], s["r"])
+        known = (s["rz"], s["beta"]) if self._alone(p) else None
+        new, curvature = cg_step(s, p.mv, p.precondition, flexible=self.flexible, known=known)
+        square = inner(new["r"], new["r"])
+        if known:  # beside what decides of the end, for which the square is needed anyhow
+            new |= {"rz": square, "beta": safe_divide(square, s["rz"])}
         size = xnp.sqrt(xnp.real(square))
-        return s | {"square": square, "size": size, "stalled": ~(xnp.real(curvature) > 0)}
+        return new | {"size": size, "stalled": ~(xnp.real(curvature) > 0)}
+
+    def _alone(self, p: Problem) -> bool:
+        """Whether rᴴz is the square of the residual."""
+        return p.precondition is identity and not self.flexible
 
 
 @struct
