@@ -491,9 +491,9 @@ ELSEWHERE = {
     ),
     "scipy: a linear program": ("from xcore.scipy.optimize import linprog", "SciPy's own"),
     "scipy: sparse matrices": ("from xcore.scipy.sparse import csr_matrix", "take csr_array"),
-    "scipy: sparse factors": (
-        "from xcore.scipy.sparse.linalg import splu",
-        "xcore.sparse.factorise",
+    "scipy: one more Krylov method": (
+        "from xcore.scipy.sparse.linalg import qmr",
+        "Take gmres or bicgstab",
     ),
     "scipy: distances": ("from xcore.scipy.spatial import distance", "from scipy import spatial"),
     "scipy: constants": ("from xcore.scipy import constants", "from scipy import constants"),

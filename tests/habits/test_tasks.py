@@ -40,7 +40,7 @@ COMMON = {
     "fixed_point differential_evolution Bounds LinearConstraint NonlinearConstraint rosen rosen_der OptimizeResult",
     "linalg": "solve inv det eig eigh svd qr lu lu_factor lu_solve cholesky cho_factor cho_solve expm logm sqrtm "
     "null_space orth pinv lstsq norm toeplitz block_diag solve_banded solve_triangular schur hessenberg",
-    "sparse.linalg": "cg gmres bicgstab minres eigs eigsh svds LinearOperator aslinearoperator expm_multiply",
+    "sparse.linalg": "cg gmres bicgstab minres eigs eigsh svds LinearOperator aslinearoperator expm_multiply splu lsqr",
     "special": "gamma erf erfc beta gammaln expit logsumexp softmax ellipk lambertw",
     "fft": "fft ifft rfft fftfreq fftshift dct fft2 fftn",
     "signal": "convolve fftconvolve correlate welch stft detrend",

@@ -1,5 +1,6 @@
 """scipy.sparse: matrices of ``xcore.sparse`` under SciPy's names, and the modules ``linalg`` and ``csgraph``."""
 
+import importlib as _importlib
 from typing import Any as _Any
 
 from ... import random as _random
@@ -51,10 +52,56 @@ def random_array(
     return _random_array(key, shape, density=density, format=format, dtype=dtype)
 
 
+@_boundary
+def find(A: _Any) -> _Any:
+    """(rows, columns, values) of the elements that are not 0; values must be known.
+
+    Args:
+      A: a matrix, sparse or dense.
+
+    >>> find([[0.0, 2.0]])[2]
+    Array([2.], dtype=float32)
+    """
+    a = coo_array(A).eliminate_zeros()
+    return (*a.nonzero(), a.values)
+
+
+@_boundary
+def save_npz(file: _Any, matrix: _Any, compressed: bool = True) -> None:
+    """Writes a matrix of known values as SciPy does.
+
+    Args:
+      file: a name, or a file that is open for bytes.
+      matrix: the matrix.
+      compressed: whether the file is.
+
+    >>> import io
+    >>> save_npz(io.BytesIO(), eye_array(2))
+    """
+    _importlib.import_module("scipy.sparse").save_npz(
+        file, coo_array(matrix).to_scipy(), compressed
+    )
+
+
+@_boundary
+def load_npz(file: _Any) -> _Sparse:
+    """A matrix from a file of ``save_npz`` or of SciPy's.
+
+    Args:
+      file: a name, or a file that is open for bytes.
+
+    >>> import io
+    >>> save_npz(file := io.BytesIO(), eye_array(2))
+    >>> load_npz(io.BytesIO(file.getvalue()))
+    Sparse(2x2, 2 elements, 0.5 of all, float32)
+    """
+    return coo_array(_importlib.import_module("scipy.sparse").load_npz(file))
+
+
 __all__ = [
     "block_array", "block_diag", "bsr_array", "coo_array", "csc_array", "csgraph", "csr_array", "dia_array",
-    "diags_array", "eye_array", "hstack", "identity", "issparse", "kron", "kronsum", "linalg", "random_array", "tril",
-    "triu", "vstack",
+    "diags_array", "eye_array", "find", "hstack", "identity", "issparse", "kron", "kronsum", "linalg", "load_npz",
+    "random_array", "save_npz", "tril", "triu", "vstack",
 ]  # fmt: skip
 
 _ABSENT = {
@@ -65,7 +112,5 @@ _ABSENT = {
     "random": "Take random_array(shape, density=..., rng=...).",
     "bmat": "Take block_array.",
     "dok_array lil_array": "All are stored by rows here: take coo_array or csr_array.",
-    "load_npz save_npz":
-        "Files are SciPy's: scipy.sparse.save_npz(file, a.to_scipy()), csr_array(scipy.sparse.load_npz(file)).",
 }  # fmt: skip
 __getattr__ = _guide(__name__, _ABSENT)

@@ -38,6 +38,20 @@ from ...sparse import factorise as _factorise
 from ...sparse import solve as _direct
 from ...sparse import solve_triangular as _triangular
 from .._names import guide
+from ._matrices import (
+    SuperLU,
+    expm,
+    inv,
+    is_sptriangular,
+    lobpcg,
+    lsmr,
+    lsqr,
+    matrix_power,
+    onenormest,
+    spbandwidth,
+    spilu,
+    splu,
+)  # fmt: skip
 
 
 class _Flat:
@@ -508,17 +522,13 @@ _MATRIX_NORMS = {1: ("max", 0), -1: ("min", 0), np.inf: ("max", 1), -np.inf: ("m
 
 
 _ABSENT = {
-    "splu spilu SuperLU":
-        'Take xcore.sparse.factorise(a), or kind="ilu": factors are operators with solve(b).',
     "use_solver": "Take xcore.sparse.solve.",
-    "lsqr lsmr": "xcore.linalg.lsmr(a, b) gives x, and with report=True how it went.",
-    "lobpcg": "xcore.linalg.lobpcg(a, k, x0=X) has arguments of its own.",
     "bicg cgs qmr lgmres gcrotmk tfqmr": "Take gmres or bicgstab.",
-    "onenormest": "xcore.linalg.condest estimates condition numbers.",
     "ArpackNoConvergence ArpackError MatrixRankWarning": "Solvers that fail raise xcore.errors.SolverError.",
 }  # fmt: skip
 __getattr__ = guide(__name__, _ABSENT)
 __all__ = [
-    "LinearOperator", "aslinearoperator", "bicgstab", "cg", "eigs", "eigsh", "expm_multiply", "factorized", "gmres",
-    "minres", "norm", "spsolve", "spsolve_triangular", "svds",
+    "LinearOperator", "SuperLU", "aslinearoperator", "bicgstab", "cg", "eigs", "eigsh", "expm", "expm_multiply",
+    "factorized", "gmres", "inv", "is_sptriangular", "lobpcg", "lsmr", "lsqr", "matrix_power", "minres", "norm",
+    "onenormest", "spbandwidth", "spilu", "splu", "spsolve", "spsolve_triangular", "svds",
 ]  # fmt: skip
