@@ -92,6 +92,21 @@ FAMILIES = {
         relu leaky_relu elu selu gelu silu softplus sigmoid swish
         softmax log_softmax logsumexp standardize one_hot
         """,
+    "xcore.scipy.sparse.linalg": """
+        cg bicgstab gmres minres
+        spsolve splu spilu factorized inv
+        lsqr lsmr norm onenormest
+        eigsh eigs svds lobpcg
+        expm expm_multiply matrix_power
+        is_sptriangular spbandwidth spsolve_triangular
+        """,
+    "xcore.scipy.sparse.csgraph": """
+        shortest_path floyd_warshall bellman_ford johnson yen reconstruct_path
+        breadth_first_order depth_first_order breadth_first_tree depth_first_tree
+        maximum_flow maximum_bipartite_matching min_weight_full_bipartite_matching
+        reverse_cuthill_mckee structural_rank
+        """,
+    "xcore.scipy.sparse": "find load_npz save_npz random_array",
     "xcore.scipy.integrate": "solve_ivp odeint cumulative_trapezoid simpson",
     "xcore.plot": "field movie modes convergence spectrum matrix factors history program sharding",
 }  # fmt: skip
