@@ -180,7 +180,7 @@ def _until_small(x):
 
 def _until_told(x):
     """The condition is a boolean that goes around."""
-    told = lambda s: (xnp.sin(s[0]) + 0.5, s[0].sum() > s[2], s[2] + 1)  # noqa: E731
+    told = lambda s: (xnp.sin(s[0]) + 0.5, s[0].sum() > s[2], s[2] + 1)
     return lax.while_loop(lambda s: s[1], told, (x, xnp.ones((), bool), 0))
 
 

@@ -11,8 +11,8 @@ from ._control.exported import (
     Exported,
     deserialize,
     export,
-    symbolic_shape,
 )
+from ._control.unknown_sizes import symbolic_shape
 from ._core.exceptions import ExportError
 from ._core.structures import (
     register_namedtuple_serialization,

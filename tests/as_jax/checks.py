@@ -39,9 +39,18 @@ def check_names_that_are_missing():
     assert not hasattr(jax, "pde") and not hasattr(jax.numpy, "no_such_function")
     assert not hasattr(jax.lax, "no_such_p") and not hasattr(jax, "tree_map")
     raises(AttributeError, lambda: jax.no_such_name)
-    assert "compiler" in raises(ImportError, lambda: __import__("jax.experimental.pallas"))
     raises(ImportError, lambda: __import__("jax.no_such_module"))
     raises(ImportError, exec, "from jax.numpy import no_such_function")
+
+
+def check_kernels_can_be_imported_and_not_used():
+    from jax.experimental import pallas as pl
+    from jax.experimental.pallas.ops.tpu.splash_attention import splash_attention_kernel
+
+    assert not hasattr(pl, "pallas_call")
+    assert "by the compiler" in raises(AttributeError, lambda: pl.pallas_call)
+    assert "by the compiler" in raises(AttributeError, lambda: splash_attention_kernel.SegmentIds)
+    assert "by the compiler" in raises(ImportError, exec, "import jax.experimental.pallas.no_such")
 
 
 def check_every_name_of_the_table_is_there():

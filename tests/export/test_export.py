@@ -237,7 +237,7 @@ MISTAKES = {
     "structure": (lambda: read_model().call(GIVEN), "takes arguments of the structure"),
     "order": (lambda: read_model().serialize(3), "without its derivative"),
     "text": (lambda: export.deserialize("model.bin"), "read_bytes"),
-    "symbols": (lambda: export.symbolic_shape("b, 3"), "export the function for each"),
+    "symbols": (exported(xc.jit(xnp.sin), xc.ShapeDtypeStruct(export.symbolic_shape("b, 3"), "float32")), "export the function for each"),
     "checks": (exported(xc.jit(xnp.sin), 1.0, disabled_checks=["platform"]), "DisabledSafetyCheck"),
 }  # fmt: skip
 

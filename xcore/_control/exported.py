@@ -577,21 +577,3 @@ def _places_of_derivative(traced, gives, differentiable) -> tuple[list[Sharding 
         return [None] * (len(differentiable) + sum(gives)), None
     ins = _requested_shardings(traced, layout)[n:]
     return [*ins, *marked(declared(p, layout.order), gives)], tuple(marked(ins, differentiable))
-
-
-def symbolic_shape(*args: Any, **kwargs: Any) -> Any:
-    """Refused: xcore has no symbolic shapes. A function is exported for each shape that it is needed for.
-
-    Args:
-      args, kwargs: as ``jax.export.symbolic_shape`` takes them.
-
-    >>> import xcore as xc
-    >>> xc.export.symbolic_shape("b, 3")
-    Traceback (most recent call last):
-    ...
-    xcore.errors.ExportError: xcore.export.symbolic_shape: shapes are numbers; ...
-    """
-    raise errors.ExportError(
-        "xcore.export.symbolic_shape: shapes are numbers; there are no symbolic ones. Export the function for each "
-        "shape, or for one element of a batch, and call it under vmap."
-    )

@@ -37,6 +37,7 @@ from .arguments import Arguments
 from .call import call_program
 from .fastpath import generated_call, make_fast
 from .invariance import register, sets_of
+from .unknown_sizes import names_in, of_unknown_sizes
 
 _CAPACITY = 2048  # traced variants kept for one function
 _GENERATE_AFTER = 3  # calls with one structure before a call path is generated for it
@@ -469,7 +470,7 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """The shapes and dtypes of ``fun(*args, **kwargs)``, without computing anything.
 
     Of arguments only types matter: whatever has a shape and a dtype will do. The function may
-    return ShapeDtypeStructs as well.
+    return ShapeDtypeStructs as well. Sizes may be unknown ones, of ``export.symbolic_shape``.
 
     Args:
       fun: function of pytrees.
@@ -479,6 +480,10 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     >>> xc.eval_shape(lambda a, b: a @ b, xnp.ones((2, 3)), xnp.ones((3, 4)))
     ShapeDtypeStruct(shape=(2, 4), dtype=float32)
     """
+    if names := names_in(tree.leaves((args, kwargs))):
+        return of_unknown_sizes(
+            names, lambda fill: eval_shape(fun, *tree.map(fill, args), **tree.map(fill, kwargs))
+        )
     general, notes = _general_of(fun), {}
     if general.f is fun:  # a function that is not jitted may return descriptions
         general.f = wraps(fun)(lambda *a, **k: _without_descriptions(fun(*a, **k), notes))

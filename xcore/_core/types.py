@@ -165,12 +165,14 @@ class ShapeDtypeStruct:
         self, shape: Iterable[SupportsInt], dtype: DTypeLike, *, sharding: Sharding | None = None,
         weak_type: bool = False,
     ) -> None:  # fmt: skip
-        self.shape, self.dtype = tuple(map(int, shape)), dtypes.as_dtype(dtype)
+        # sizes that are not known stay what they are: eval_shape takes them, and nothing else
+        known = (n if hasattr(n, "is_unknown_size") else int(n) for n in shape)
+        self.shape, self.dtype = tuple(known), dtypes.as_dtype(dtype)
         self.sharding, self.weak_type = sharding, weak_type
 
     @property
     def type(self) -> ArrayType:
-        return ArrayType(self.shape, self.dtype, self.weak_type)
+        return ArrayType(tuple(map(int, self.shape)), self.dtype, self.weak_type)
 
     @property
     def ndim(self) -> int:

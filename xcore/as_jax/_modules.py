@@ -33,7 +33,7 @@ class Face(types.ModuleType):
     def __getattr__(self, name: str):
         found = self._find(name)
         if found is _ABSENT:
-            reason = MISSING.get(f"{self.__name__}.{name}", "")
+            reason = why_missing(f"{self.__name__}.{name}")
             raise AttributeError(
                 f"module {self.__name__!r} of xcore.as_jax has no attribute {name!r}. {reason}".rstrip()
             )
@@ -74,7 +74,13 @@ class _Absent:
 
 
 _ABSENT = _Absent()
-MISSING: dict[str, str] = {}  # why a name is missing, by its full name
+MISSING: dict[str, str] = {}  # why a name is missing, or all below it are, by its full name
+
+
+def why_missing(name: str) -> str:
+    while name not in MISSING and name:
+        name = name.rpartition(".")[0]
+    return MISSING.get(name, "")
 
 
 def _load(value):
@@ -111,7 +117,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if fullname != NAME and not fullname.startswith(f"{NAME}."):
             return None
         if fullname not in self.table:
-            reason = MISSING.get(fullname, "See the page of xcore.as_jax for what is missing.")
+            reason = why_missing(fullname) or "See the page of xcore.as_jax for what is missing."
             raise ModuleNotFoundError(
                 f"xcore.as_jax has no module {fullname!r}. {reason}", name=fullname
             )

@@ -148,8 +148,7 @@ def rebase_donate_argnums(donate_argnums, static_argnums) -> tuple[int, ...]:
 
 
 def is_symbolic_dim(p) -> bool:
-    """Shapes are numbers."""
-    return False
+    return hasattr(p, "is_unknown_size")
 
 
 def default_export_platform() -> str:
@@ -160,12 +159,23 @@ minimum_supported_calling_convention_version = maximum_supported_calling_convent
 
 
 def symbolic_args_specs(args, shapes_specs, constraints=(), scope=None):
-    return xc.export.symbolic_shape(shapes_specs)
+    """Types of arguments with the shapes of texts: one for all of them, or a tree of them."""
+    leaves, structure = xc.tree.flatten(args)
+    alike = isinstance(shapes_specs, str | None)
+    texts = [shapes_specs] * len(leaves) if alike else structure.flatten_up_to(shapes_specs)
+    shapes = [
+        x.shape if t is None else xc.export.symbolic_shape(t, like=x.shape)
+        for x, t in zip(leaves, texts, strict=True)
+    ]
+    made = [xc.ShapeDtypeStruct(s, x.dtype) for s, x in zip(shapes, leaves, strict=True)]
+    return structure.unflatten(made)
 
 
 class SymbolicScope:
-    def __init__(self, constraints=()):
-        xc.export.symbolic_shape(constraints)
+    """What names mean: the same everywhere here."""
+
+    def __init__(self, constraints_str=()):
+        self.constraints = tuple(constraints_str)
 
 
 class ProfileOptions:

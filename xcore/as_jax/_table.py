@@ -199,6 +199,7 @@ def _read() -> dict[str, tuple[tuple, dict]]:
         sources, _, names = rest.strip().partition(": ")
         for module in modules.split():
             found[module] = tuple(sources.split()), _names(names.split())
+    found |= {f"jax.experimental.{module}": ((), {}) for module in _KERNELS}
     for family in _FAMILIES:
         found[f"jax.scipy.stats.{family}"] = (f"xcore.scipy.stats:{family}",), {}
     return found
@@ -216,6 +217,20 @@ def _names(words: list[str]) -> dict:
             found[name] = f"{here}:{other or name}"
     return found
 
+
+# Libraries import kernels of their own for accelerators, and use them there alone. These modules have no names.
+_KERNELS = """
+    pallas pallas.fuser pallas.mosaic_gpu pallas.ops pallas.ops.gpu pallas.ops.gpu.attention
+    pallas.ops.gpu.decode_attention pallas.ops.gpu.layer_norm pallas.ops.gpu.paged_attention
+    pallas.ops.gpu.rms_norm pallas.ops.gpu.softmax pallas.ops.tpu pallas.ops.tpu.all_gather
+    pallas.ops.tpu.flash_attention pallas.ops.tpu.matmul pallas.ops.tpu.megablox pallas.ops.tpu.megablox.gmm
+    pallas.ops.tpu.paged_attention pallas.ops.tpu.paged_attention.paged_attention_kernel
+    pallas.ops.tpu.ragged_paged_attention pallas.ops.tpu.random pallas.ops.tpu.random.philox
+    pallas.ops.tpu.random.threefry pallas.ops.tpu.splash_attention
+    pallas.ops.tpu.splash_attention.splash_attention_kernel
+    pallas.ops.tpu.splash_attention.splash_attention_mask
+    pallas.ops.tpu.splash_attention.splash_attention_mask_info pallas.tpu pallas.tpu_sc pallas.triton
+""".split()
 
 # What are modules there are objects here.
 _FAMILIES = """
@@ -246,7 +261,7 @@ PRIMITIVES = """
 """.split()
 
 MISSING.update({
-    "jax.experimental.pallas": "Kernels are written by the compiler here.",
+    "jax.experimental.pallas": "Kernels are written by the compiler here: libraries have another way for CPUs.",
     "jax.experimental.jax2tf": "Programs go elsewhere by jax.export.",
     "jax.experimental.topologies": "There is xcore.topology.",
     "jax.experimental.transfer": "Arrays travel by jax.device_put.",
