@@ -27,6 +27,8 @@ from .jit import jit
 
 # Solvers are long programs. Of few unknowns and data the first call takes half the time so, and later ones no longer.
 OF_FEW_NUMBERS = {BRISK_UP_TO: 2048}
+# Where the work is products by dense kernels, which are not compiled, that is so of any number of unknowns.
+OF_KERNELS = {BRISK_UP_TO: 2**62}
 _MOST = 256  # functions that are kept
 _DEEP = 4000  # things that are looked at
 _WHOLE = 2**23  # bytes of an array that are looked at

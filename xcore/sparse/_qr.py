@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import custom_linear_solve, fori_loop, jit, stop_gradient
+from .._control.once import OF_KERNELS
 from .._core import Array, ArrayLike, dtypes, struct, tree
 from .._solution import Solution, Status, first_that_holds
 from ..linalg import LinearOperator
@@ -158,7 +159,7 @@ def _most_rounding(p: Pattern, dtype: Any) -> float:
     return _TOLERANCE * roundings(p.shape[0]) * float(xnp.finfo(dtype).eps)
 
 
-@functools.partial(jit, static_argnames="report", inline=True)
+@functools.partial(jit, static_argnames="report", inline=True, compiler_options=OF_KERNELS)
 def _solved_by(f: QR, b: Array, report: bool) -> tuple[Array, Array, Any]:
     ridge = 0.0 if f.ridge is None else f.ridge
     solved = functools.partial(_solved, f)
