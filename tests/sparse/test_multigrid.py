@@ -180,6 +180,8 @@ def test_arguments():
         sparse.multigrid(a, block=3)
     with pytest.raises(ValueError, match="vectors"):
         sparse.multigrid(a, near_nullspace=np.ones(3))
+    with pytest.raises(ValueError, match="near_nullspace must be finite"):
+        sparse.multigrid(a, near_nullspace=np.full(a.shape[0], np.inf))
     with pytest.raises(ValueError, match="finite"):
         sparse.multigrid(a * np.nan)
     with pytest.raises(ValueError, match="update"):

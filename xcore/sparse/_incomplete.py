@@ -251,7 +251,8 @@ def approximate_inverse(a: Any, power: int = 1) -> Sparse:
     """M on the places of a (or a power of it) with the smallest |A M - 1|, column by column: a preconditioner.
 
     Applying it is a product, which accelerators like better than triangular solutions. Each column solves normal
-    equations, Aᴴ A of its places. (Benson and Frederickson 1982; Grote and Huckle 1997)
+    equations, Aᴴ A of its places. It is not Hermitian, even where a is: take it for ``GMRES``, or at most
+    ``CG(flexible=True)``. (Benson and Frederickson 1982; Grote and Huckle 1997)
 
     Args:
       a: a square ``Sparse`` matrix.

@@ -419,6 +419,8 @@ def _near(who: str, a: Sparse, given: Any, block: int) -> np.ndarray:
     near = near[:, None] if near.ndim == 1 else near
     if near.ndim != 2 or near.shape[0] != n or not 0 < near.shape[1]:
         raise errors.shape_mismatch(who, f"need ({n}, k) vectors", near_nullspace=near)
+    if not np.isfinite(near).all():
+        raise errors.bad_argument(who, "near_nullspace", given, "finite")
     return near.astype(np.result_type(near.dtype, np.float64))
 
 
