@@ -121,3 +121,23 @@ def test_errors():
         )
     with pytest.raises(TypeError, match="prox"):
         xo.proximal_gradient(rastrigin, xnp.zeros(2), 3)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_population_gathers_whatever_is_added_to_its_values(dtype):
+    """Relative to a mean of 1e6 all values had gathered from the start; below all numbers there is no minimum."""
+
+    @xc.jit
+    def solve(key, offset):
+        f = lambda x: offset + xnp.sum(100 * (x - 0.3) ** 2)
+        box = (-5 * xnp.ones(2, dtype), 5 * xnp.ones(2, dtype))
+        return xo.differential_evolution(f, box, key=key, polish=False)
+
+    for seed in range(3):
+        for offset in np.array([0, 1e3, 1e6 if dtype == np.float64 else 1e4, -1e4], dtype):
+            found = solve(xc.random.key(seed), offset)
+            assert found.success and np.max(np.abs(found.x - 0.3)) < 1, (seed, offset, found.x)
+    hole = xo.differential_evolution(
+        lambda x: xnp.log(xnp.sum(xnp.abs(x))), (-np.ones(2, dtype), np.ones(2, dtype)), key=xc.random.key(0), x0=np.zeros(2, dtype)
+    )  # fmt: skip
+    assert hole.fun == -np.inf and xo.Status(int(hole.status)) is xo.Status.unbounded

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control import custom_root
+from .._control import custom_root, vmap
 from .._core import dtypes, is_evaluating, typeof
 from .._solution import Certificate
 from ._implicit import at_once
@@ -153,7 +153,7 @@ def root_scalar(
         raise ValueError(f"xcore.{who}: both ends of a bracket must be finite, given {bracket!r}.")
     problem = Objective(who, fun, Flat(who, "bracket", (a, b)), args)
     value = lambda x: xnp.asarray(fun(x, *problem.args)).astype(dtype)  # noqa: E731
-    limit = 400 if maxiter is None else maxiter  # triple roots take 200
+    limit = 1000 if maxiter is None else maxiter  # from 1e30 to where 1 is nothing: 500
     xtol = tolerance(who, xtol, 4 * float(xnp.finfo(dtype).eps), "xtol")
 
     def solve(a, b):
@@ -178,22 +178,22 @@ def _inexact(x):
     return x if dtypes.is_inexact(x.dtype) else x.astype(dtypes.default_dtype("float"))
 
 
-def _is_pole(value, s, fa, fb, unit):
-    """Whether |f| rises on both sides of the last bracket, beyond its first ends: no root, a pole between them.
+def _is_pole(value, s, unit):
+    """Whether |f| grows on both sides towards the last bracket as towards a pole, be it a logarithm's.
 
-    A hundred times as far from it |f| is less, at a root it is more, but for what rounding errors of f make.
+    To a third of each of some distances by as much as to it from three times as far, or more. Towards a root it falls,
+    and towards a jump it grows less and less.
     """
     a, b = s["a"], s["b"]
     eps = xnp.finfo(typeof(a).dtype).eps
-    away = (
-        100
-        * xnp.where(a < b, -1, 1)
-        * xnp.maximum(xnp.abs(b - a), eps * xnp.maximum(xnp.abs(a), unit))
+    away = xnp.maximum(xnp.abs(b - a), eps * xnp.maximum(xnp.abs(a), unit)) * xnp.where(
+        a < b, -1, 1
     )
-    inside, outside = [xnp.abs(s["fa"]), xnp.abs(s["fb"])], [value(a + away), value(b - away)]
-    far = xnp.maximum(xnp.abs(fa), xnp.abs(fb))
-    rises = [(u > 10 * xnp.abs(v)) & (u > far) for u, v in zip(inside, outside)]
-    return rises[0] & rises[1]
+    points = [end + 3.0**k * far for end, far in ((a, away), (b, -away)) for k in range(1, 7)]
+    sizes = xnp.abs(vmap(value)(xnp.stack(points))).reshape((2, 6, *typeof(a).shape))
+    rises = sizes[:, :-1] - sizes[:, 1:]
+    grow = (rises > 8 * eps * sizes[:, :-1])[:, 1:] & (rises[:, :-1] >= 0.75 * rises[:, 1:])
+    return xnp.all(grow, axis=(0, 1))
 
 
 def _solve(value, a, b, rule, xtol, limit):
@@ -241,9 +241,9 @@ def _solve(value, a, b, rule, xtol, limit):
     finite = xnp.isfinite(a) & xnp.isfinite(b)  # between others there is no middle
     status = first_of(
         (~finite, Status.no_bracket), (f == 0, Status.success),
-        (~(xnp.isfinite(fa) & xnp.isfinite(fb)), Status.not_finite),
-        (fa * xnp.sign(fb) > 0, Status.no_bracket), (~changes, Status.not_finite),
-        (_is_pole(value, s, fa, fb, unit), Status.stagnation), (done(s), Status.success),
+        (xnp.isnan(fa) | xnp.isnan(fb), Status.not_finite),
+        (fa * xnp.sign(fb) > 0, Status.no_bracket), (~(changes & xnp.isfinite(f)), Status.not_finite),
+        (_is_pole(value, s, unit), Status.stagnation), (done(s), Status.success),
     )  # fmt: skip
     status = xnp.where(status == RUNNING, np.int32(Status.max_steps), status)
     return x, {"f": f, "status": status.astype(np.int32), "nit": s["nit"], "a": s["a"], "b": s["b"]}

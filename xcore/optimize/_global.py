@@ -42,13 +42,14 @@ def differential_evolution(
       popsize: members for each variable.
       mutation: the scale of differences, or a pair between which it is drawn for each generation.
       recombination: the probability with which a coordinate is taken over.
-      tol, atol: stop when values deviate by less than atol + tol |mean|.
+      tol, atol: stop when values deviate by less than atol + tol m, m being the lesser of their mean's size and of
+        how far the first ones deviated, so that what is added to all of them changes nothing.
       maxiter: generations at most.
       polish: end with L-BFGS-B from the best member.
       x0: a tree to be among the first members.
 
-    A success says that the population has gathered, and nothing of lower values elsewhere; the certificate says how
-    far x is from the minimum that it gathered at, if it was polished.
+    A success says that the values of the population have gathered, and nothing of lower values elsewhere; the
+    certificate says how far x is from the minimum that it gathered at, if it was polished.
 
     >>> import xcore as xc, xcore.optimize as xo, xcore.numpy as xnp
     >>> bumps = lambda x: xnp.sum(x**2 + 10 - 10 * xnp.cos(2 * xnp.pi * x))
@@ -85,8 +86,9 @@ def differential_evolution(
         known = last.certificate.replace(
             stationarity=largest(projected_gradient(x, flat.join(g), lower, upper)), error=left
         )
+    status = xnp.where(f == -xnp.inf, np.int32(Status.unbounded), s["status"])
     return result(
-        flat.split(x), f, g, s["status"], s["nit"], nfev, count(0), known,
+        flat.split(x), f, g, status, s["nit"], nfev, count(0), known,
         stats={"population": s["points"], "population_values": s["values"]},
     )  # fmt: skip
 
@@ -113,10 +115,12 @@ def _evolve(problem, lower, upper, key, size, mutation, recombination, tolerance
     points = (slices.astype(dtype) + shift) / size
     if first is not None:
         points = points.at[0].set((first - lower) / xnp.where(width == 0, 1, width))
-    safe = lambda f: xnp.where(xnp.isfinite(f), f, xnp.inf)  # noqa: E731
+    safe = lambda f: xnp.where(xnp.isnan(f), xnp.inf, f)  # noqa: E731
     values = safe(value(points))
     low, high = mutation if isinstance(mutation, (tuple, list)) else (mutation, mutation)
     members = xnp.arange(size, dtype=np.int32)
+    first_unit = _unit_of(values)
+    first_spread = xnp.std(values / first_unit, where=xnp.isfinite(values))
 
     def generation(s):
         own = random.fold_in(key, s["nit"])
@@ -138,10 +142,9 @@ def _evolve(problem, lower, upper, key, size, mutation, recombination, tolerance
         found = safe(value(trial))
         better = found <= values
         points, values = xnp.where(better[:, None], trial, points), xnp.where(better, found, values)
-        # in units of the largest value, whose square may be no number
-        most = xnp.max(xnp.abs(values))
-        unit = xnp.where((most > 0) & xnp.isfinite(most), most, 1)
-        spread = xnp.std(values / unit) <= atol / unit + tol * xnp.abs(xnp.mean(values / unit))
+        unit = _unit_of(values)
+        least = xnp.minimum(xnp.abs(xnp.mean(values / unit)), first_unit / unit * first_spread)
+        spread = xnp.std(values / unit) <= atol / unit + tol * least
         return {
             "points": points, "values": values, "nit": s["nit"] + np.int32(1),
             "status": first_of((spread, Status.success)),
@@ -149,15 +152,22 @@ def _evolve(problem, lower, upper, key, size, mutation, recombination, tolerance
 
     state = {
         "points": points, "values": values, "nit": count(0),
-        "status": first_of((~xnp.any(xnp.isfinite(values)), Status.not_finite)),
+        "status": first_of((xnp.all(values == xnp.inf), Status.not_finite)),
     }  # fmt: skip
-    s = iterations(lambda s: s["status"] == RUNNING, generation, state, maxiter)
+    going = lambda s: (s["status"] == RUNNING) & (xnp.min(s["values"]) > -xnp.inf)  # noqa: E731
+    s = iterations(going, generation, state, maxiter)
     best = xnp.argmin(s["values"])
     status = xnp.where(s["status"] == RUNNING, np.int32(Status.max_steps), s["status"])
     return s | {
         "x": lower + s["points"][best] * width, "f": s["values"][best], "status": status,
         "nfev": (s["nit"] + np.int32(1)) * np.int32(size), "points": lower + s["points"] * width,
     }  # fmt: skip
+
+
+def _unit_of(values):
+    """The largest finite size, whose square may be no number; 1 where all are 0."""
+    most = xnp.max(xnp.where(xnp.isfinite(values), xnp.abs(values), 0))
+    return xnp.where(most > 0, most, 1)
 
 
 def multistart(
