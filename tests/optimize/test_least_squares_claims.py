@@ -224,3 +224,24 @@ def test_a_start_on_a_bound_is_no_size(dtype):
             found = solve(np.array(target, dtype), dtype(unit))
             assert found.success and int(found.nit) <= 20, found.message
             np.testing.assert_allclose(np.asarray(found.x) / unit, np.minimum(target, 1), rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("method", ["lm", "trf"])
+def test_the_last_steps_of_fits_with_large_residuals_know_their_curvature(dtype, method):
+    """Brown and Dennis' problem: steps that know no second derivatives lose half of the error, at most."""
+    t = np.arange(1, 21, dtype=dtype) / 5
+
+    def fun(x):
+        return (x[0] + t * x[1] - np.exp(t)) ** 2 + (x[2] + x[3] * np.sin(t) - np.cos(t)) ** 2
+
+    factor = 1 if dtype == np.float64 else 10
+    found = xo.least_squares(fun, factor * np.array([25, 5, -5, -1], dtype), method=method)
+    least = [
+        -11.5944399,
+        13.2036301,
+        -0.40343949,
+        0.236778774,
+    ]  # SciPy's, of the scalar function, to 1e-9
+    assert found.success, found.message
+    np.testing.assert_allclose(found.x, least, rtol=1e-6 if dtype == np.float64 else 2e-3)

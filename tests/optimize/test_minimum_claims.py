@@ -110,3 +110,17 @@ def test_success_at_minima_of_high_order_is_as_near_as_it_says(method):
                 elif status == "success" and (dtype == np.float64 or name not in ("8", "mixed")):
                     assert name not in ("inflection", "fifth"), (dtype, start)
                     assert np.max(np.abs(x - 1) / reach) <= tol, (name, dtype, start, x)
+
+
+@pytest.mark.parametrize("method", ["barzilai-borwein", "newton-cg", "lbfgs"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_saddle_along_a_valley_that_bends_is_no_minimum(dtype, method):
+    """Dixon and Price's function at (1/3, 0, 0): along x₂ = 18 x₃² it falls like x₃⁴, on straight ways nowhere."""
+
+    def fun(x):
+        return (x[0] - 1) ** 2 + 2 * (2 * x[1] ** 2 - x[0]) ** 2 + 3 * (2 * x[2] ** 2 - x[1]) ** 2
+
+    starts = np.stack([np.random.default_rng(k).normal(size=3) * 2 for k in range(60)])
+    found = xc.vmap(lambda x: xo.minimize(fun, x, method=method))(starts.astype(dtype))
+    claimed = np.asarray(found.status) == 0
+    assert np.sum(claimed) > 40 and np.all(np.asarray(found.fun)[claimed] < 1e-4)

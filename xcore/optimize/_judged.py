@@ -5,6 +5,9 @@ how large that parameter is or how far it has come, so that no unit is in the ve
 steps were too long may walk along a valley that has no end, or stand on a plateau where a parameter has no
 influence any more: where a method did not converge in half of its steps it begins anew, with a first radius
 that is short. Where a parameter has no influence at all, and other values of it are better, it begins there.
+
+Where residuals are large, or rounding hides what a step gains, a method that knows no second derivatives of residuals
+ends short of the minimum. The Newton step that is left knows them; where it is short it is taken, and judged anew.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ TESTED = "each component of the Newton step, relative to the size and the way of
 SHORT = 0.1  # the first radius of a second attempt, relative to the scaled length of x0
 # Of a variable without influence: the values that are tried, as shares of what it is, and as they stand.
 SHARES = (0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 0.0, -1.0)
+SETTLE = 3  # Newton steps from where a method ended, of less than the next number
 FAR = 0.01  # a step of this part of a parameter, from where a method ended, shows that nothing converged
 
 
@@ -72,12 +76,12 @@ def newton_step(s, bend, held):
 
 
 def _seen(method, problem, s, x0):
-    """(the error, what its step promises to gain, the least eigenvalue, whether influence was lost)."""
+    """(the Newton step, the error that it is, what it promises to gain, the least eigenvalue, whether influence was lost)."""
     step, least, lost = method.missing(problem, s)
     reach = xnp.maximum(xnp.abs(s["x"]), xnp.abs(s["x"] - x0))
     gain = 0.5 * xnp.abs(xnp.vdot(s["g"], step))
     error = relative_error(step, reach, xnp.ones_like(reach), x0)
-    return error, gain, least, lost & (s["f"] > 0)
+    return step, error, gain, least, lost & (s["f"] > 0)
 
 
 def _elsewhere(problem, s):
@@ -146,36 +150,42 @@ def attempts(
         return state
 
     def run(s, state, checkpoint):
+        most = xnp.where(s["settled"] > 0, s["nit"], xnp.where(s["turn"] == 0, limit, maxiter))
         return iterations_from(
-            who, method, local, state, tol, xnp.where(s["turn"] == 0, limit, maxiter),
+            who, method, local, state, tol, most,
             on=s["going"], rows=s.get("history"), before=s["nit"], checkpoint=checkpoint,
             shown=lambda k, v: s["nfev"] + v if k == "nfev" else shown(k, v),
         )  # fmt: skip
 
     def end(s, _, ended):
-        error, gain, least, lost = _seen(method, local, ended, x0)
+        step, error, gain, least, lost = _seen(method, local, ended, x0)
         other, lower = _elsewhere(local, ended)
         lower = lower & (least >= -(xnp.finfo(dtype).eps ** 0.5))  # saddles are told as such
         status = _verdict(ended, error, gain, least, lost | lower, asked)
-        better = (status == 0) | (s["turn"] == 0) | ~(s["f"] <= ended["f"])
+        first = (s["turn"] == 0) & (s["settled"] == 0)
+        better = (status == 0) | first | ~(s["f"] <= ended["f"])
+        settles = (status != 0) & ~lost & ~lower & (least > 0) & (error < FAR)
+        settles = settles & (s["settled"] < SETTLE)
         new = {k: ended[k] for k in ("x", "f", "g")}
         new |= {"status": status, "error": error, "gain": gain}
         new = {k: xnp.where(better, v, s[k]) for k, v in new.items()}
         new |= {k: s[k] + xnp.maximum(ended[k], 0) for k in ("nit", "nfev", "njev")}
-        more = (s["turn"] == 0) & (status != 0) & (lower | (ended["nit"] > 0))
+        more = (s["turn"] == 0) & (status != 0) & (lower | (new["nit"] > 0))
         more = more & (new["nit"] < maxiter)
         if history:
             new["history"] = ended["history"]
         return new | {
-            "going": more & (lower | restarts), "turn": s["turn"] + np.int32(1),
-            "from": xnp.where(lower, other, x0),
+            "going": settles | (more & (lower | restarts)),
+            "turn": s["turn"] + xnp.where(settles, np.int32(0), np.int32(1)),
+            "settled": xnp.where(settles, s["settled"] + np.int32(1), np.int32(0)),
+            "from": xnp.where(settles, ended["x"] + step, xnp.where(lower, other, x0)),
         }  # fmt: skip
 
     zero, far = xnp.zeros((), dtype), xnp.full((), xnp.inf, dtype)
     start = {
         "x": x0, "f": far, "g": xnp.zeros_like(x0), "error": far, "gain": zero,
         "status": np.int32(Status.max_steps), "nit": count(0), "nfev": count(0), "njev": count(0),
-        "turn": count(0), "going": xnp.ones((), bool), "from": x0,
+        "turn": count(0), "settled": count(0), "going": xnp.ones((), bool), "from": x0,
     }  # fmt: skip
     if history:
         start["history"] = empty_rows(who, history, mine, maxiter)

@@ -68,25 +68,31 @@ def _by_matrix(h, g, held, z, reach) -> Sight:
     # where the function is straight, no length is known but that of the variables
     straight = (most == 0) & (largest(xnp.where(lost, 0, c)) > 0)
     unit = xnp.where(straight, power_of_two(1 / xnp.sqrt(largest(g * d))), d)
-    bottoms = xnp.concatenate([q[:, :LEAST].T, _softest(h, held, reach / d)])
+    missing = xnp.sum(~bends) - xnp.sum(held)
+    softest, across = _softest(h, held, reach / d)
+    loose = xnp.where(missing > 0, q @ xnp.where(bends, 0, xnp.cos(xnp.arange(n))), softest[0])
+    bottoms = xnp.concatenate([q[:, :LEAST].T, softest])
     return Sight(
         lambda g: step(g, ~lost), d * xnp.sqrt((q * q) @ (unknown * unknown)), w[0], unit,
         xnp.where(fine, xnp.abs(h), 1), hidden=d * (q @ (xnp.where(lost, -c, 0) / size)),
         noise=eps * eps * xnp.vdot(xnp.abs(z), xnp.abs(h) @ xnp.abs(z)),
         bottoms=d * bottoms, rising=xnp.sum(bottoms @ h * bottoms, axis=1) > 4 * eps * n * most,
-        open=xnp.sum(~bends) - xnp.sum(held), loose=d * (q @ xnp.where(bends, 0, xnp.cos(xnp.arange(n)))),
-        settle=lambda g: step(g, bends), straight=straight,
+        open=missing, loose=d * loose, straight=straight,
+        settle=lambda g: xnp.where(missing > 0, step(g, bends), d * across(g * d)),
     )  # fmt: skip
 
 
 def _softest(h, held, reach):
-    """Rows along which the function bends least, as far as variables may go."""
+    """(rows along which the function bends least, as far as variables may go; of a gradient the step in all other
+    directions than the first of them)."""
     most = xnp.max(reach, initial=0)
     r = xnp.where(reach > 0, reach / xnp.where(most > 0, most, 1), 1)
     h = h * r * r[:, None]
     # what a bound holds comes last
-    _, q = xnp.linalg.eigh(h + xnp.diag(xnp.where(held, 1 + typeof(r).shape[0] * largest(h), 0)))
-    return (q * xnp.where(held, 0, r)[:, None])[:, :SOFT].T
+    w, q = xnp.linalg.eigh(h + xnp.diag(xnp.where(held, 1 + typeof(r).shape[0] * largest(h), 0)))
+    q = q * xnp.where(held, 0, r)[:, None]
+    size = xnp.where(xnp.abs(w) > 4 * xnp.finfo(w.dtype).eps * largest(w), xnp.abs(w), xnp.inf)
+    return q[:, :SOFT].T, lambda g: q[:, 1:] @ ((-g @ q[:, 1:]) / size[1:])
 
 
 def _blind(f, g, free, units) -> Sight:

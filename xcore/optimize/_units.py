@@ -94,7 +94,7 @@ class Sight(NamedTuple):
       bottoms: rows along which there is least curvature.
       rising: for each of them, whether there is some, upwards.
       open: number of directions in which there is no curvature but rounding errors.
-      loose: one of those; None if it is not known.
+      loose: one of those, or where there are none that of least curvature; None if it is not known.
       settle: the step in all other directions, however short, of a gradient.
       sure: whether the step was found; where conjugate gradients did not get there, nothing is known of it.
       straight: whether there is a slope without any curvature.

@@ -31,6 +31,7 @@ PARTS = (
     1 / 3,
 )  # powers of tol: how far to look for lower values, relative to reach
 FAR = (1 / 3, 1 / 6)  # and for higher ones
+VALLEY = (1, 2 / 3, 1 / 2)  # and for lower ones in a valley, besides the first of those
 SETTLE = 5  # steps back into a valley that bends
 
 
@@ -142,14 +143,12 @@ def _around(problem, z, seen, reach, wide, tol):
     points = xnp.concatenate([aside(z, reach), z + ways.reshape(-1, *z.shape)])
     values = vmap(problem.value)(xnp.clip(points, problem.lower, problem.upper))
     noise = noise_of(values[:6], seen.f) + 8 * seen.noise
-    pinned = (
-        xnp.zeros((), bool)
-        if seen.loose is None
-        else _is_pinned(problem, z, seen, reach, tol, noise)
-    )
+    sinks = pinned = xnp.zeros((), bool)
+    if seen.loose is not None:
+        sinks, pinned = _along_valley(problem, z, seen, reach, tol, noise)
     # the least of so many values is lower than a few next to f show
     pole = _is_pole(values[:2], values[2:], seen.f)
-    return xnp.any(values[6:] < seen.f - 3 * noise), pinned | pole
+    return sinks | xnp.any(values[6:] < seen.f - 3 * noise), pinned | pole
 
 
 def _is_pole(next_to, far, f):
@@ -160,28 +159,37 @@ def _is_pole(next_to, far, f):
     return (near > 0.1 * far) & (near > xnp.finfo(f.dtype).eps ** 0.5 * xnp.abs(f))
 
 
-def _is_pinned(problem, z, seen, reach, tol, noise):
-    """Whether values rise along a valley without curvature, but not so near that x is known to tol.
+def _along_valley(problem, z, seen, reach, tol, noise):
+    """(whether values fall along a valley of least curvature; whether they rise along one without any, but not so
+    near that x is known to tol).
 
-    They do at minima of higher order; where they do not, all of the valley is the minimum. Steps in the other
-    directions follow it where it bends; what they have still to gain at their end is no rise.
+    They rise at minima of higher order; where they do not, all of the valley is the minimum. Steps in the other
+    directions follow it where it bends; what they have still to gain at their end is no rise, and no fall.
     """
     way = _of_reach(seen.loose, reach)
-    turns = xnp.where(seen.open > 0, SETTLE, 0)
 
     def turn(s):
-        f, g = problem.value_and_grad(xnp.clip(s["z"], problem.lower, problem.upper))
-        move = seen.settle(g)
-        return {"z": s["z"] + move, "f": f + xnp.vdot(g, move), "k": s["k"] + np.int32(1)}
+        z = xnp.clip(s["z"] + s["move"], problem.lower, problem.upper)
+        f, g = problem.value_and_grad(z)
+        better, move = f <= s["f"], seen.settle(g)
+        new = {"z": z, "f": f, "rest": xnp.vdot(g, move), "move": move}
+        new = {
+            k: xnp.where(better, v, 0.25 * s[k] if k == "move" else s[k]) for k, v in new.items()
+        }
+        return new | {"k": s["k"] + np.int32(1)}
 
-    def rise(size):
-        start = {"z": z + size * way, "f": seen.f, "k": count(0)}
+    def settled(size):
+        start = {"z": z + size * way, "f": xnp.full_like(seen.f, xnp.inf), "move": 0 * z}
+        start |= {"rest": 0 * seen.f, "k": count(0)}
         # own loop: counted
-        return loop(lambda s: s["k"] < turns, turn, start)["f"] - seen.f
+        s = loop(lambda s: s["k"] <= SETTLE, turn, start)
+        return s["f"] - seen.f, s["rest"]
 
-    sides = np.array([sign * tol**p for p in (1, *FAR) for sign in (1, -1)], z.dtype)
-    rises = vmap(rise)(sides) > noise
-    return xnp.any(rises[2:]) & ~xnp.all(rises[:2])
+    sides = np.array([sign * tol**p for p in (*VALLEY, *FAR) for sign in (1, -1)], z.dtype)
+    change, rest = vmap(settled)(sides)
+    rises = change + rest > noise
+    pinned = (seen.open > 0) & xnp.any(rises[-4:]) & ~xnp.all(rises[:2])
+    return xnp.any(change[:-2] < -3 * noise), pinned
 
 
 def _of_reach(v, reach):
