@@ -76,7 +76,7 @@ def newton_step(s, bend, held):
 
 
 def _seen(method, problem, s, x0):
-    """(the Newton step, the error that it is, what it promises to gain, the least eigenvalue, whether influence was lost)."""
+    """(the Newton step, the error that it is, its promised gain, the least eigenvalue, whether influence was lost)."""
     step, least, lost = method.missing(problem, s)
     reach = xnp.maximum(xnp.abs(s["x"]), xnp.abs(s["x"] - x0))
     gain = 0.5 * xnp.abs(xnp.vdot(s["g"], step))
