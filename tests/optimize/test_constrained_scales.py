@@ -152,6 +152,27 @@ def test_a_maximum_where_an_equation_holds_is_a_saddle(method):
     assert xo.Status(int(found.status)) is xo.Status.saddle and not found.success
 
 
+@pytest.mark.parametrize("method", ["sqp", "augmented-lagrangian"])
+def test_minima_at_bounds_are_no_saddles_in_single_precision(method):
+    """A bound's multiplier that is small beside curvature still holds what bends down; rounding errors of curvature
+    are no units, in which the gradients of three constraints seem to be two."""
+    banana = lambda z: 100 * (z[1] - z[0] ** 2) ** 2 + (1 - z[0]) ** 2
+    found = xo.minimize_constrained(
+        banana, np.float32([-1.2, 1.6]), (), None, method, bounds=([-np.inf, 1.5], None)
+    )
+    assert found.success, found.message
+    np.testing.assert_allclose(found.x, [-1.221026, 1.5], rtol=1e-4)
+    if method == "sqp":
+        return
+    below = xo.Constraints(ineq=lambda z: xnp.stack([z[2] ** 2 - z[0] ** 2 - z[1] ** 2, z @ z - 4]))
+    found = xo.minimize_constrained(
+        lambda z: (z[0] - 1) * (z[0] - 2) * (z[0] - 3) + z[2], np.float32([1.1375791e-3, 0.19412345, 1.9989879]),
+        (), below, method, bounds=(np.zeros(3), [np.inf, np.inf, 5]),
+    )  # fmt: skip
+    assert found.success, found.message
+    np.testing.assert_allclose(found.x, [0, 2**0.5, 2**0.5], atol=1e-3)
+
+
 # name: (f, equations, inequalities, start, minimum), of Hock and Schittkowski's collection and by hand
 ACTIVE = {
     "HS35": (

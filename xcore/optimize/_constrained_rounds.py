@@ -188,12 +188,9 @@ def look(problem, start, x, y, lam, lengths, reach, unknown, claims, rows, tol) 
     # those of methods that went astray would be a curvature beside which all slopes are small
     y, lam = _in_units(local, y, lam, d, rows).multipliers
 
-    def lagrangian(x):
-        return (
-            problem.value(x)
-            - xnp.vdot(y, problem.equations(x))
-            - xnp.vdot(lam, problem.inequalities(x))
-        )
+    def lagrangian(x, part=1):
+        kept = xnp.vdot(y, problem.equations(x)) + xnp.vdot(part * lam, problem.inequalities(x))
+        return problem.value(x) - kept
 
     curved = hessian(lagrangian)(x) if full else None
     bends = xnp.zeros_like(d) if curved is None else xnp.abs(xnp.diagonal(curved))
@@ -241,7 +238,10 @@ def look(problem, start, x, y, lam, lengths, reach, unknown, claims, rows, tol) 
             xnp.where(weak[:, None], jc * d, 0),
         ]
         keeps = lambda x: xnp.all(problem.inequalities(x) >= xnp.minimum(c, -tol * units[1]))  # noqa: E731
-        ways = lambda: falls(lagrangian, keeps, start, x, d, slope, curved, *kept, terms, tol)  # noqa: E731
+        loosely = lambda x: lagrangian(x, ~weak)  # noqa: E731
+        ways = lambda: falls(  # noqa: E731
+            lagrangian, loosely, keeps, start, x, d, slope, curved, *kept, terms, tol
+        )
         down, on, far = cond(fine, ways, lambda: (down, on, far))
     return View(
         scales, f, g, h, c, stationary, feasible, product, flat, (largest(g * d), terms, bend), down,

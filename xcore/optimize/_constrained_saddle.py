@@ -23,11 +23,13 @@ PARTS = (
 )  # powers of tol: how far to look for lower values, relative to the variables
 
 
-def falls(lagrangian, keeps, start, x, d, slope, bend, rows, weak_rows, terms, tol):
+def falls(lagrangian, loosely, keeps, start, x, d, slope, bend, rows, weak_rows, terms, tol):
     """(whether the Lagrangian is visibly lower near x, whether it falls on a straight way, whether a long Newton step
     leads visibly lower): as constraints allow.
 
     Args:
+      loosely: the Lagrangian without the terms of constraints that ``weak_rows`` are of: what is gained where these
+        are left, however small their multipliers are beside curvature.
       keeps: whether a point is on the side of inequalities that is allowed.
       d: how large each variable is.
       slope: the Lagrangian's gradient, in such units.
@@ -36,7 +38,8 @@ def falls(lagrangian, keeps, start, x, d, slope, bend, rows, weak_rows, terms, t
       terms: the largest of those that the Lagrangian's gradient is the sum of.
     """
     eps = xnp.finfo(typeof(x).dtype).eps
-    # where variables are larger or smaller than they seem, curvature tells
+    # where variables are larger or smaller than they seem, curvature tells, but for rounding errors of the terms
+    bend = xnp.where(xnp.abs(bend) > 16 * eps * terms, bend, 0)
     unit = equilibrated(xnp.abs(bend))
     bend, rows, weak_rows = bend * unit * unit[:, None], rows * unit, weak_rows * unit
     both = xnp.concatenate([rows, weak_rows])
@@ -51,9 +54,12 @@ def falls(lagrangian, keeps, start, x, d, slope, bend, rows, weak_rows, terms, t
     ways = unit * ways
     size = xnp.max(xnp.abs(ways), axis=1, keepdims=True)
     ways = d * ways / xnp.where(size > 0, size, 1)
-    sides = xnp.stack([ways[0], -ways[0], ways[1], -ways[1]])
+    sides = [xnp.stack([way, -way]) for way in ways]
     value = lagrangian(x)
-    values = [vmap(lagrangian)(x + tol**p * sides) for p in PARTS]
+    change = lambda f, way: [vmap(f)(x + tol**p * way) - f(x) for p in PARTS]  # noqa: E731
+    changes = xnp.concatenate(
+        [xnp.stack(change(*each)) for each in zip((loosely, lagrangian), sides)], axis=1
+    )
     noise = 8 * eps * (xnp.abs(value) + terms)
     # on as it came
     onward = d * way, x - start
@@ -69,7 +75,7 @@ def falls(lagrangian, keeps, start, x, d, slope, bend, rows, weak_rows, terms, t
     long = largest(step) > tol**0.5
     there = x + d * step * (tol**0.5 / xnp.where(long, largest(step), 1))
     long &= (lagrangian(there) < value - noise) & keeps(there)
-    return xnp.any(taken & (xnp.stack(values) < value - noise)), straight, long
+    return xnp.any(taken & (changes < -noise)), straight, long
 
 
 def _newton(slope, unit, w, q):
