@@ -99,3 +99,22 @@ def test_derivatives_are_cofactors_in_the_range_too(dtype):
                 if fine.all():
                     others = np.abs(slope[~np.eye(n, dtype=bool)])
                     assert others.max() <= 100 * limits.eps * np.abs(slope).max()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_derivatives_of_determinants_are_numbers_where_they_are_in_range(dtype, n):
+    """Cofactors in units of which n together leave the range, and n - 1 do not."""
+    a = np.random.default_rng(n).normal(size=(n, n))
+    cofactors = np.linalg.det(a) * np.linalg.inv(a).T
+    largest = np.log10(float(np.finfo(dtype).max))
+    for power in (-0.8, -0.5, 0.3, 0.8):
+        unit = 10.0 ** (power * largest / max(n - 1, 1))
+        expected = cofactors * unit ** (n - 1)
+        given = (a * unit).astype(dtype)
+        for derivative in (xc.grad(xnp.linalg.det)(given), xc.jacfwd(xnp.linalg.det)(given)):
+            left = np.abs(np.asarray(derivative, float) / unit ** (n - 1) - cofactors)
+            assert np.max(left) <= 100 * np.finfo(dtype).eps * np.max(np.abs(cofactors)), (
+                unit,
+                expected,
+            )

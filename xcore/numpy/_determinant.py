@@ -91,11 +91,18 @@ def _with_exponent(x):
     return _dealt_out(x, size, power), power
 
 
-def _times_power(x, power):
-    """Matrices times 2 to a power each."""
+def _times_powers(x, powers):
+    """Rows of matrices times 2 to a power each."""
     t = typeof(x)
-    power = ops.broadcast_in_dim(power, shape=t.shape, dims=tuple(range(t.ndim - 2)))
-    return times_power_of_two(x, power)
+    powers = ops.broadcast_in_dim(powers, shape=t.shape, dims=tuple(range(t.ndim - 1)))
+    return times_power_of_two(x, powers)
+
+
+def _exponents(size):
+    """Of moduli; 0 of 0."""
+    fields, one = exponent_fields(size), exponent_fields(ops.ones(typeof(size)))
+    none = ops.zeros(typeof(fields))
+    return ops.select(ops.eq(fields, none), none, fields - one)
 
 
 def _largest_part(x):
@@ -156,22 +163,21 @@ def _adjugate(a):
     # adj(a) = det(q p) p adj(r) qᴴ, and with r = (r₁ s; 0 ρ)
     #   adj(r) = det(r₁) (ρ r₁⁻¹  -r₁⁻¹ s; 0  1).
     # Only r₁ is divided by: that is right for rank n - 1, where ρ = 0, and for less, where
-    # det(r₁) = 0 whatever its inverse is taken for.
+    # det(r₁) = 0 whatever its inverse is taken for. Rows are divided by the exponents of r₁'s diagonal, so that
+    # no row leaves the dtype's range unless adj(a) does.
     q, r, order = ops.qr(a, full=False, pivoting=True)
     r1, s, rho = r[..., :-1, :-1], r[..., :-1, -1:], r[..., -1:, -1:]
     one, last = identity_like(r), typeof(a).ndim - 2
     product, power = _with_exponent(diagonal(r1))
-    zero = ops.zeros(typeof(power))
-    first, then = ops.max(power, zero), ops.min(power, zero)
+    own, power = _exponents(_largest_part(diagonal(r1))), power[..., None]
     right = ops.concatenate(rho * one[..., :-1, :-1], -s, axis=last + 1)
-    right, below = (_times_power(v, first) for v in (right, one[..., -1:, :]))
-    top = solve_with(_without_zeros_on_diagonal(r1), right, False)
+    right, below = _times_powers(right, power - own), _times_powers(one[..., -1:, :], power)
+    top = solve_with(_without_zeros_on_diagonal(_times_powers(r1, -own)), right, False)
     inner = ops.concatenate(top, below, axis=last)
     minor = determinant(_columns(q, order)) * product
     number = ops.iota(shape=typeof(order).shape, dtype=typeof(order).dtype, axis=last)
     _, back = ops.sort(order, number, axis=last)
-    whole = minor[..., None, None] * matmul(take_rows(inner, back), adjoint(q))
-    return _times_power(whole, then)
+    return minor[..., None, None] * matmul(take_rows(inner, back), adjoint(q))
 
 
 @_adjugate.defjvp
