@@ -77,7 +77,7 @@ def _by_matrix(h, g, held, z, reach) -> Sight:
         xnp.where(fine, xnp.abs(h), 1), hidden=d * (q @ (xnp.where(lost, -c, 0) / size)),
         noise=eps * eps * xnp.vdot(xnp.abs(z), xnp.abs(h) @ xnp.abs(z)),
         bottoms=d * bottoms, rising=xnp.sum(bottoms @ h * bottoms, axis=1) > 4 * eps * n * most,
-        open=missing, loose=d * loose, straight=straight,
+        open=missing, loose=(d * loose).astype(g.dtype), straight=straight,
         settle=lambda g: xnp.where(missing > 0, step(g, bends), d * across(g * d)),
     )  # fmt: skip
 
