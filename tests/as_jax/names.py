@@ -84,6 +84,33 @@ def check_small_names_of_lax():
 # sparse
 
 
+def check_sparse_elements_keep_their_number_when_they_move():
+    """Zeros that are stored too, and room past the end."""
+    from jax.experimental import sparse
+
+    a = np.zeros((3, 4), "f")
+    a[[0, 0, 2], [1, 3, 2]] = 1.0, -2.0, 5.0
+    m = sparse.BCOO.fromdense(a, nse=5)
+    m = sparse.BCOO((m.data.at[1].set(0), m.indices), shape=m.shape)
+    a = np.asarray(m.todense())
+    thin = sparse.bcoo_broadcast_in_dim(m, shape=(1, 3, 1, 4), broadcast_dimensions=(1, 3))
+    for found, want in {
+        thin: a[None, :, None], sparse.bcoo_squeeze(thin, dimensions=(0, 2)): a,
+        m.reshape(2, 6): a.reshape(2, 6), jax.jit(lambda m: m.reshape(12))(m): a.reshape(12),
+        sparse.bcoo_rev(m, (1,)): a[:, ::-1],
+    }.items():  # fmt: skip
+        assert found.nse == 5
+        close(found.todense(), want)
+    both = sparse.bcoo_concatenate([m, m], dimension=1)
+    assert both.nse == 10
+    close(both.todense(), np.concatenate([a, a], 1))
+    product = sparse.sparsify(jnp.matmul)
+    for x, y in ((m, m.T), (sparse.BCOO.fromdense(np.stack([a, a]), n_batch=1), m.T)):
+        assert isinstance(product(x, y), sparse.BCOO)
+        close(product(x, y).todense(), np.asarray(x.todense()) @ a.T)
+    close(product(m, a.T), a @ a.T)
+
+
 def check_sparse_arrays_beside_dense_ones():
     from jax.experimental import sparse
 
@@ -379,6 +406,24 @@ def check_results_have_the_form_that_jax_gives():
     assert jax.lax.conj(2.0).dtype == jax.lax.conj(2.0 + 1j).dtype == "complex64"
 
 
+def check_one_vector_for_each_matrix():
+    """Where there is an axis less than matrices have, as JAX's functions but ``solve`` read it."""
+    linalg, rng = jax.scipy.linalg, np.random.default_rng(3)
+    for count in (2, 3):
+        a = rng.normal(size=(count, 2, 2))
+        a, b = a @ a.mT + np.eye(2), rng.normal(size=(count, 2))
+        low = np.linalg.cholesky(a)
+        want = np.linalg.solve(a, b[..., None])[..., 0]
+        half = np.linalg.solve(low, b[..., None])[..., 0]
+        close(linalg.cho_solve((low, True), b), want)
+        close(linalg.lu_solve(linalg.lu_factor(a), b), want)
+        close(linalg.solve(a, b, assume_a="pos"), want)
+        close(linalg.solve_triangular(low, b, lower=True), half)
+        close(jax.lax.linalg.triangular_solve(low, b, left_side=True, lower=True), half)
+        right = np.linalg.solve(low.mT, b[..., None])[..., 0]
+        close(jax.lax.linalg.triangular_solve(low, b, lower=True), right)
+
+
 def check_callbacks_are_given_arrays():
     struct, given = jax.ShapeDtypeStruct((3,), jnp.float32), []
 
@@ -463,7 +508,9 @@ def check_star_imports_and_small_names():
     assert jax.dlpack.is_supported_dtype(jnp.float32) and jax.dtypes.itemsize_bits("int4") == 4
     assert issubclass(jax.errors.JAXTypeError, TypeError)
     assert not jax.export.is_symbolic_dim(3)
-    raises(ValueError, jax.export.symbolic_args_specs, jnp.ones(3), "b")
+    (batch,) = jax.export.symbolic_args_specs((jnp.ones((3, 2)),), "b, ...")
+    assert jax.export.is_symbolic_dim(batch.shape[0]) and batch.shape[1] == 2
+    raises(ValueError, jax.jit(jnp.sin).lower, batch)
 
 
 def check_nodes_are_taken_apart_and_made_again():

@@ -34,6 +34,24 @@ lu_factor, scipy_schur = _formed(tuple, linalg.lu_factor), _formed(list, linalg.
 cg, bicgstab = _formed(_without_info, krylov.cg), _formed(_without_info, krylov.bicgstab)
 
 
+def _of_vectors(function, only=lambda options: True):
+    """The function that takes as many vectors as there are matrices for one each, where ours takes columns."""
+
+    @functools.wraps(function)
+    def call(a, b, *args, **kwargs):
+        matrices = xnp.ndim(a[0] if isinstance(a, tuple) else a)
+        if xnp.ndim(b) == matrices - 1 > 1 and only(kwargs):
+            return function(a, xnp.asarray(b)[..., None], *args, **kwargs)[..., 0]
+        return function(a, b, *args, **kwargs)
+
+    return call
+
+
+cho_solve, lu_solve = _of_vectors(linalg.cho_solve), _of_vectors(linalg.lu_solve)
+solve_triangular = _of_vectors(linalg.solve_triangular)
+solve = _of_vectors(linalg.solve, lambda options: options.get("assume_a") == "pos")
+
+
 @functools.wraps(xnp.bincount)
 def bincount(x, weights=None, *args, **kwargs):
     counts = xnp.bincount(x, weights, *args, **kwargs)

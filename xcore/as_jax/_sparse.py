@@ -128,10 +128,10 @@ class JAXSparse:
         return other + (-self)
 
     def __matmul__(self, other):
-        return _matmul(self, other)
+        return matmul(self, other)
 
     def __rmatmul__(self, other):
-        return _matmul(other, self)
+        return matmul(other, self)
 
     def __getitem__(self, index):
         m = self._coo()
@@ -440,7 +440,7 @@ def _product(m: BCOO, rhs, lc, rc, dtype):
     return zero.at[tuple(m.indices[:, i] for i in free)].add(each, mode="drop")
 
 
-def _matmul(a, b):
+def matmul(a, b):
     a_ndim, b_ndim = (
         np.ndim(a) if not isinstance(a, JAXSparse) else a.ndim,
         (b.ndim if isinstance(b, JAXSparse) else np.ndim(b)),
@@ -448,7 +448,12 @@ def _matmul(a, b):
     if a_ndim == 0 or b_ndim == 0:
         raise TypeError("xcore.as_jax: @ is of arrays, not of numbers; use *.")
     if max(a_ndim, b_ndim) > 2:
-        return xnp.matmul(todense(a), todense(b))
+        out = xnp.matmul(todense(a), todense(b))
+        both, n_batch = isinstance(a, JAXSparse) and isinstance(b, JAXSparse), out.ndim - 2
+        most = math.prod(out.shape[n_batch:])
+        return bcoo_fromdense(out, nse=most, n_batch=n_batch) if both else out
+    if not (isinstance(a, JAXSparse) or isinstance(b, JAXSparse)):
+        return xnp.matmul(a, b)
     numbers = (((a_ndim - 1,), (max(b_ndim - 2, 0),)), ((), ()))
     return bcoo_dot_general(a, b, dimension_numbers=numbers)
 
@@ -558,8 +563,29 @@ def bcoo_update_layout(mat: BCOO, *, n_batch=None, n_dense=None, on_inefficient=
     )
 
 
+def moved(mat: BCOO, shape, move) -> BCOO | None:
+    """The same elements elsewhere, zeros too: ``move(columns)`` are the columns of their new places.
+
+    None for batches and dense parts, whose functions go by dense arrays.
+    """
+    if mat.n_batch or mat.n_dense:
+        return None
+    inside = xnp.all(mat.indices < np.asarray(mat.shape, mat.indices.dtype), -1)
+    columns = move([mat.indices[:, i] for i in range(mat.n_sparse)])
+    new = [xnp.where(inside, c, n) for c, n in zip(columns, shape, strict=True)]  # or past the end
+    places = xnp.stack(new, -1) if new else xnp.zeros((mat.nse, 0), mat.indices.dtype)
+    return BCOO((mat.data, places.astype(mat.indices.dtype)), shape=tuple(shape))
+
+
 def bcoo_reshape(mat: BCOO, *, new_sizes, dimensions=None, sharding=None) -> BCOO:
-    return by_dense(xc.lax.reshape, mat, tuple(new_sizes), dimensions, plain=True)
+    new = tuple(new_sizes)
+
+    def move(columns):
+        flat = xnp.ravel_multi_index(tuple(columns), mat.shape, mode="wrap")
+        return xnp.unravel_index(flat, new)
+
+    found = dimensions is None and mat.ndim and new and math.prod(new) and moved(mat, new, move)
+    return found or by_dense(xc.lax.reshape, mat, new, dimensions, plain=True)
 
 
 def by_dense(f, m: BCOO, *args, plain: bool = False) -> BCOO:

@@ -27,6 +27,8 @@ from ._sparse import (
     bcoo_todense,
     by_dense,
     fromdense,
+    matmul,
+    moved,
     todense,
 )
 
@@ -46,20 +48,45 @@ def bcoo_dynamic_slice(mat: BCOO, start_indices, slice_sizes) -> BCOO:
 
 
 def bcoo_broadcast_in_dim(mat: BCOO, *, shape, broadcast_dimensions, sharding=None) -> BCOO:
-    return by_dense(xc.lax.broadcast_in_dim, mat, shape, broadcast_dimensions, plain=True)
+    source = {d: i for i, d in enumerate(broadcast_dimensions)}
+    same = all(n == (mat.shape[source[d]] if d in source else 1) for d, n in enumerate(shape))
+    found = same and moved(
+        mat, shape, lambda c: [c[source[d]] if d in source else 0 for d in range(len(shape))]
+    )
+    return found or by_dense(xc.lax.broadcast_in_dim, mat, shape, broadcast_dimensions, plain=True)
 
 
 def bcoo_squeeze(arr: BCOO, *, dimensions) -> BCOO:
-    return by_dense(xc.lax.squeeze, arr, dimensions, plain=True)
+    kept = [d for d in range(arr.ndim) if d not in {k % arr.ndim for k in dimensions}]
+    found = moved(arr, [arr.shape[d] for d in kept], lambda c: [c[d] for d in kept])
+    return found or by_dense(xc.lax.squeeze, arr, dimensions, plain=True)
 
 
 def bcoo_rev(operand: BCOO, dimensions) -> BCOO:
-    return by_dense(xc.lax.rev, operand, dimensions)
+    turned = {d % operand.ndim for d in dimensions}
+    found = moved(
+        operand, operand.shape,
+        lambda c: [n - 1 - x if d in turned else x for d, (x, n) in enumerate(zip(c, operand.shape))],
+    )  # fmt: skip
+    return found or by_dense(xc.lax.rev, operand, dimensions)
+
+
+def _shifted(axis: int, by, columns):
+    return [c + by if d == axis else c for d, c in enumerate(columns)]
 
 
 def bcoo_concatenate(operands, *, dimension) -> BCOO:
-    dense = xnp.concatenate([m.todense() for m in operands], dimension)
-    return fromdense(dense, operands[0])
+    operands, sizes = list(operands), [m.shape[dimension] for m in operands]
+    shape = [*operands[0].shape]
+    shape[dimension] = sum(sizes)
+    starts = np.cumsum([0, *sizes])
+    parts = [
+        moved(m, shape, functools.partial(_shifted, dimension, n)) for m, n in zip(operands, starts)
+    ]
+    if any(p is None for p in parts):
+        return fromdense(xnp.concatenate([m.todense() for m in operands], dimension), operands[0])
+    data = xnp.concatenate([p.data for p in parts])
+    return BCOO((data, xnp.concatenate([p.indices for p in parts])), shape=tuple(shape))
 
 
 def _of(kind, f):
@@ -138,8 +165,14 @@ def random_bcoo(key, shape, *, dtype=None, indices_dtype=None, nse=0.2, n_batch=
 
 
 def sparsify(f, use_tracer: bool = False):
-    """A function of sparse arrays: by their operators, and dense where it calls functions of ``jax.numpy``."""
-    return f
+    """A function of sparse arrays: by their operators, and dense where it calls functions of ``jax.numpy``.
+
+    Products alone have sparse results.
+    """
+    product = getattr(f, "__name__", "") in ("matmul", "dot") and getattr(f, "__wrapped__", f) in (
+        xnp.matmul, xnp.dot, getattr(xnp.matmul, "__wrapped__", None), getattr(xnp.dot, "__wrapped__", None),
+    )  # fmt: skip
+    return matmul if product else f
 
 
 def _by_values(transform):

@@ -127,7 +127,7 @@ jax.numpy: xcore.numpy: _forms: bincount _wrappers: array asarray histogram hist
 jax.profiler: xcore.profiler: _small_modules: ProfileOptions stop_server
 jax.random: xcore.random: _rejection: key PRNGKey ball beta chisquare dirichlet f gamma generalized_normal
     loggamma poisson t _wrappers: random_gamma_p
-jax.scipy.linalg: xcore.scipy.linalg: _forms: lu_factor schur=scipy_schur
+jax.scipy.linalg: xcore.scipy.linalg: _forms: cho_solve lu_factor lu_solve schur=scipy_schur solve solve_triangular
 jax.scipy.sparse.linalg: xcore.scipy.sparse.linalg: _forms: cg bicgstab
 jax.sharding: xcore.sharding: _settings: get_abstract_mesh _small_modules: AbstractDevice auto_axes
     explicit_axes make_mesh make_single_device_sharding use_abstract_mesh

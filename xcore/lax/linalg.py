@@ -418,7 +418,7 @@ def triangular_solve(a, b, *, left_side: bool = False, lower: bool = False, tran
 
     Args:
       a: triangular matrices (…, n, n).
-      b: matrices (…, n, k), or (…, k, n) where a stands on the right.
+      b: matrices (…, n, k), or (…, k, n) where a stands on the right; with an axis less than a vectors (…, n).
       left_side: whether a stands on the left of x.
       lower: which triangle is read.
       transpose_a, conjugate_a: what op is.
@@ -431,6 +431,13 @@ def triangular_solve(a, b, *, left_side: bool = False, lower: bool = False, tran
            [2.]], dtype=float32)
     """
     a, b = _of_one_dtype("triangular_solve", a, b)
+    if typeof(b).ndim == typeof(a).ndim - 1:
+        axis = -1 if left_side else -2
+        x = triangular_solve(
+            a, xnp.expand_dims(b, axis), left_side=left_side, lower=lower, transpose_a=transpose_a,
+            conjugate_a=conjugate_a, unit_diagonal=unit_diagonal,
+        )  # fmt: skip
+        return xnp.squeeze(x, axis)
     a = ops.conj(a) if conjugate_a and dtypes.is_complex(typeof(a).dtype) else a
     return ops.triangular_solve(a, b, left=bool(left_side), lower=bool(lower), transpose="T" if transpose_a else "N",
                                 unit_diagonal=bool(unit_diagonal))  # fmt: skip
