@@ -452,13 +452,11 @@ def _verdict(s, seen, worst, tol, maxiter):
     over = (s["round"] >= MOST) | (s["nit"] >= maxiter)
     # the gradient of an active constraint vanishes: no multiplier means anything, and methods end
     # there or creep on
-    at_rest = is_last(Status.success) | is_last(Status.stagnation) | fine
-    at_rest = at_rest | (
-        over & (seen.feasible <= 10 * tol)
-    )  # as far as the vanishing gradient tells
+    creeps = over & (seen.feasible <= 10 * tol)
+    at_rest = is_last(Status.success) | is_last(Status.stagnation) | fine | creeps
     bare = begun & (seen.flat <= tol**0.5) & at_rest
     # no multipliers exist, those nearby grow without limit (Andreani, Haeser, Martínez 2011)
-    bare = bare | (fine & opposed & (terms > MANY * least))
+    bare = bare | ((fine | creeps) & opposed & (terms > MANY * least))
     fine = fine & ~opposed
     slow = (s["round"] > 1) & ~(worst < 0.5 * s["best"])
     lost = is_last(Status.infeasible) & (seen.feasible > 10 * tol)
