@@ -108,7 +108,10 @@ def check_sparse_elements_keep_their_number_when_they_move():
     for x, y in ((m, m.T), (sparse.BCOO.fromdense(np.stack([a, a]), n_batch=1), m.T)):
         assert isinstance(product(x, y), sparse.BCOO)
         close(product(x, y).todense(), np.asarray(x.todense()) @ a.T)
-    close(product(m, a.T), a @ a.T)
+    close(product(m, a.T, preferred_element_type="float32"), a @ a.T)
+    shared = sparse.BCOO((m.data[None], m.indices[None]), shape=(2, 3, 4))  # by both batch elements
+    b = np.arange(24.0).reshape(2, 3, 4)
+    close((shared * b).todense(), a * b)
 
 
 def check_sparse_arrays_beside_dense_ones():

@@ -338,10 +338,12 @@ def bcoo_todense(mat: BCOO):
 
     if not mat.n_sparse:
         return xnp.sum(mat.data, mat.n_batch)
-    batch = mat.shape[: mat.n_batch]
-    data = xnp.broadcast_to(mat.data, (*batch, *mat.data.shape[mat.n_batch :]))
-    indices = xnp.broadcast_to(mat.indices, (*batch, *mat.indices.shape[mat.n_batch :]))
-    return batched(one, mat.n_batch)(data, indices)
+    return batched(one, mat.n_batch)(_of_each(mat, mat.data), _of_each(mat, mat.indices))
+
+
+def _of_each(mat: BCOO, part):
+    """Values or places of each batch element, which may share them."""
+    return xnp.broadcast_to(part, (*mat.shape[: mat.n_batch], *part.shape[mat.n_batch :]))
 
 
 def bcoo_fromdense(mat, *, nse=None, n_batch=0, n_dense=0, index_dtype=np.int32) -> BCOO:
@@ -394,7 +396,8 @@ def _gather(m: BCOO, dense):
         at = dense.at[tuple(indices[..., i] for i in range(m.n_sparse))]
         return at.get(mode="fill", fill_value=0)
 
-    return batched(one, m.n_batch)(m.indices, xnp.broadcast_to(dense, m.shape))
+    places = _of_each(m, m.indices)
+    return batched(one, m.n_batch)(places, xnp.broadcast_to(dense, m.shape))
 
 
 # Products
@@ -440,7 +443,7 @@ def _product(m: BCOO, rhs, lc, rc, dtype):
     return zero.at[tuple(m.indices[:, i] for i in free)].add(each, mode="drop")
 
 
-def matmul(a, b):
+def matmul(a, b, **options):
     a_ndim, b_ndim = (
         np.ndim(a) if not isinstance(a, JAXSparse) else a.ndim,
         (b.ndim if isinstance(b, JAXSparse) else np.ndim(b)),
@@ -448,14 +451,14 @@ def matmul(a, b):
     if a_ndim == 0 or b_ndim == 0:
         raise TypeError("xcore.as_jax: @ is of arrays, not of numbers; use *.")
     if max(a_ndim, b_ndim) > 2:
-        out = xnp.matmul(todense(a), todense(b))
+        out = xnp.matmul(todense(a), todense(b), **options)
         both, n_batch = isinstance(a, JAXSparse) and isinstance(b, JAXSparse), out.ndim - 2
         most = math.prod(out.shape[n_batch:])
         return bcoo_fromdense(out, nse=most, n_batch=n_batch) if both else out
     if not (isinstance(a, JAXSparse) or isinstance(b, JAXSparse)):
-        return xnp.matmul(a, b)
+        return xnp.matmul(a, b, **options)
     numbers = (((a_ndim - 1,), (max(b_ndim - 2, 0),)), ((), ()))
-    return bcoo_dot_general(a, b, dimension_numbers=numbers)
+    return bcoo_dot_general(a, b, dimension_numbers=numbers, **options)
 
 
 def bcoo_multiply_dense(sp_mat: BCOO, v):

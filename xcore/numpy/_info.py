@@ -24,11 +24,11 @@ def _pair(x) -> tuple:
         return dtypes.default_dtype(_WEAK_TYPES[x]), True
     if isinstance(x, (Value, *_promote.SCALARS)) and not isinstance(x, np.generic):
         return _promote.kind_and_weak(x)
-    return dtypes.as_dtype(x), False
+    return dtypes.default_dtype("float") if x is None else dtypes.as_dtype(x), False
 
 
 def result_type(*args):
-    """The dtype of the result of combining arrays, numbers and dtypes.
+    """The dtype of the result of combining arrays, numbers and dtypes; None is the one of floats by default.
 
     >>> import xcore.numpy as xnp
     >>> xnp.result_type(xnp.int8, 3), xnp.result_type(xnp.arange(2), 0.5)
