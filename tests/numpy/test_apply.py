@@ -140,7 +140,9 @@ def test_iinfo():
 def test_result_types():
     assert xnp.result_type(xnp.int8, 3) == np.int8 and xnp.result_type(1, 2.0) == np.float32
     assert xnp.result_type(xnp.ones(1, "float16"), "int32") == np.float16
-    assert xnp.result_type(None, "int32") == xnp.result_type(None) == np.float32  # a float by default
+    assert (
+        xnp.result_type(None, "int32") == xnp.result_type(None) == np.float32
+    )  # a float by default
     assert (
         xnp.result_type(np.float64(1), xnp.ones(1)) == np.float64
         and xnp.result_type(float) == np.float32

@@ -69,8 +69,8 @@ def _operator(sign: str, f: Callable[[Any, Any], Any], swapped: bool) -> Callabl
 
 for _sign, _f in _BETWEEN.values():
     for _swapped in (False, True):
-        _name = f"__{'r' if _swapped else ''}{_f.__name__.strip('_')}__"
-        setattr(Size, _name, _operator(_sign, _f, _swapped))
+        _method = f"__{'r' if _swapped else ''}{_f.__name__.strip('_')}__"
+        setattr(Size, _method, _operator(_sign, _f, _swapped))
 
 
 def known(size: Any, at: Mapping[str, int]) -> Any:
@@ -217,6 +217,9 @@ def _dependent(size: int, moved: Mapping[str, int], usual: Mapping[str, int]) ->
     if any(rest for _, rest in slopes.values()):
         return _some(slopes)
     fixed: Any = size - sum(k * usual[n] for n, (k, _) in slopes.items())
-    terms = [_name(n) if k == 1 else k * _name(n) for n, (k, _) in slopes.items()]
+    terms = [
+        _name(n) if k == 1 else _joined(*_BETWEEN[ast.Mult], k, _name(n))
+        for n, (k, _) in slopes.items()
+    ]
     total = reduce(operator.add, terms)
     return total if fixed == 0 else total + fixed if fixed > 0 else total - -fixed

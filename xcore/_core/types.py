@@ -166,8 +166,8 @@ class ShapeDtypeStruct:
         weak_type: bool = False,
     ) -> None:  # fmt: skip
         # sizes that are not known stay what they are: eval_shape takes them, and nothing else
-        known = (n if hasattr(n, "is_unknown_size") else int(n) for n in shape)
-        self.shape, self.dtype = tuple(known), dtypes.as_dtype(dtype)
+        known: Any = tuple(n if hasattr(n, "is_unknown_size") else int(n) for n in shape)
+        self.shape, self.dtype = known, dtypes.as_dtype(dtype)
         self.sharding, self.weak_type = sharding, weak_type
 
     @property

@@ -587,7 +587,8 @@ def bcoo_reshape(mat: BCOO, *, new_sizes, dimensions=None, sharding=None) -> BCO
         flat = xnp.ravel_multi_index(tuple(columns), mat.shape, mode="wrap")
         return xnp.unravel_index(flat, new)
 
-    found = dimensions is None and mat.ndim and new and math.prod(new) and moved(mat, new, move)
+    plain = dimensions is None and mat.ndim and new and math.prod(new)
+    found = moved(mat, new, move) if plain else None
     return found or by_dense(xc.lax.reshape, mat, new, dimensions, plain=True)
 
 

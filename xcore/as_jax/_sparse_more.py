@@ -83,10 +83,11 @@ def bcoo_concatenate(operands, *, dimension) -> BCOO:
     parts = [
         moved(m, shape, functools.partial(_shifted, dimension, n)) for m, n in zip(operands, starts)
     ]
-    if any(p is None for p in parts):
+    found = [p for p in parts if p is not None]
+    if len(found) < len(parts):
         return fromdense(xnp.concatenate([m.todense() for m in operands], dimension), operands[0])
-    data = xnp.concatenate([p.data for p in parts])
-    return BCOO((data, xnp.concatenate([p.indices for p in parts])), shape=tuple(shape))
+    data = xnp.concatenate([p.data for p in found])
+    return BCOO((data, xnp.concatenate([p.indices for p in found])), shape=tuple(shape))
 
 
 def _of(kind, f):

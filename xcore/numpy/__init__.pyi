@@ -630,7 +630,7 @@ def reshape(a: ArrayLike, shape: int | Shape | None = None, order: str = 'C', *,
 def resize(a: ArrayLike, new_shape: int | Shape) -> Array:
     """The elements of an array, repeated as often as needed, in a new shape."""
 def result_type(*args: Any) -> np.dtype[Any]:
-    """The dtype of the result of combining arrays, numbers and dtypes."""
+    """The dtype of the result of combining arrays, numbers and dtypes; None is the one of floats by default."""
 right_shift: BinaryFunction
 """x1 / 2^x2 of integers, rounded down."""
 rint: UnaryFunction
