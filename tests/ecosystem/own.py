@@ -40,6 +40,7 @@ dm_haiku/haiku/_src/*_test.py
 flax/tests/*_test.py flax/tests/core/*_test.py flax/tests/core/design/*_test.py flax/tests/linen/*_test.py
 flax/tests/nnx/*_test.py flax/tests/nnx/nn/*_test.py
 blackjax/tests/*/test_*.py
+keras/keras/src/*/*_test.py keras/keras/src/*/*/*_test.py
 numpyro/test/test_*.py
 """.split()
 
@@ -140,6 +141,7 @@ def run(folder: Path, library: str, files, side: str, again: bool = False) -> No
     results.parent.mkdir(parents=True, exist_ok=True)
     variables = {
         "OWN_RESULTS": str(results), "PYTHONPATH": f"{HERE.parents[1]}:{HERE}", "JAX_PLATFORMS": "cpu",
+        "KERAS_BACKEND": "jax",
     }  # fmt: skip
     if side == "jax" or again:
         bad = names(outcomes(kept(folder, "xcore", library)), "failed", files)
