@@ -101,6 +101,16 @@ def check_sparse_elements_keep_their_number_when_they_move():
     }.items():  # fmt: skip
         assert found.nse == 5
         close(found.todense(), want)
+    assert thin.n_batch == 1 and thin.indices.shape == (1, 5, 3)
+    many = sparse.BCOO.fromdense(np.stack([a, 2 * a]), n_batch=1)
+    assert many.reshape(2, 12).n_batch == sparse.bcoo_rev(many, (2,)).n_batch == 1
+    close(many.reshape(2, 12).todense(), np.stack([a, 2 * a]).reshape(2, 12))
+    wide = sparse.bcoo_broadcast_in_dim(many, shape=(3, 2, 3, 4), broadcast_dimensions=(1, 2, 3))
+    close(wide.todense(), np.broadcast_to(np.stack([a, 2 * a]), (3, 2, 3, 4)))
+    close(
+        sparse.bcoo_concatenate([many, many], dimension=2).todense()[1],
+        np.concatenate([2 * a, 2 * a], 1),
+    )
     both = sparse.bcoo_concatenate([m, m], dimension=1)
     assert both.nse == 10
     close(both.todense(), np.concatenate([a, a], 1))

@@ -329,7 +329,7 @@ def batched(f, n: int):
 
 def bcoo_todense(mat: BCOO):
     """Values at repeated places are summed; those out of range are padding."""
-    sparse_shape = mat.shape[mat.n_batch : mat.n_batch + mat.n_sparse]
+    sparse_shape = _sparse_shape(mat)
     rest = mat.shape[mat.n_batch + mat.n_sparse :]
 
     def one(data, indices):
@@ -338,10 +338,10 @@ def bcoo_todense(mat: BCOO):
 
     if not mat.n_sparse:
         return xnp.sum(mat.data, mat.n_batch)
-    return batched(one, mat.n_batch)(_of_each(mat, mat.data), _of_each(mat, mat.indices))
+    return batched(one, mat.n_batch)(of_each(mat, mat.data), of_each(mat, mat.indices))
 
 
-def _of_each(mat: BCOO, part):
+def of_each(mat: BCOO, part):
     """Values or places of each batch element, which may share them."""
     return xnp.broadcast_to(part, (*mat.shape[: mat.n_batch], *part.shape[mat.n_batch :]))
 
@@ -396,7 +396,7 @@ def _gather(m: BCOO, dense):
         at = dense.at[tuple(indices[..., i] for i in range(m.n_sparse))]
         return at.get(mode="fill", fill_value=0)
 
-    places = _of_each(m, m.indices)
+    places = of_each(m, m.indices)
     return batched(one, m.n_batch)(places, xnp.broadcast_to(dense, m.shape))
 
 
@@ -566,30 +566,31 @@ def bcoo_update_layout(mat: BCOO, *, n_batch=None, n_dense=None, on_inefficient=
     )
 
 
-def moved(mat: BCOO, shape, move) -> BCOO | None:
-    """The same elements elsewhere, zeros too: ``move(columns)`` are the columns of their new places.
+def moved(mat: BCOO, sparse_shape, move) -> BCOO:
+    """The same elements elsewhere, zeros too: ``move(columns)`` are the columns of their new places."""
+    inside = xnp.all(mat.indices < np.asarray(_sparse_shape(mat), mat.indices.dtype), -1)
+    columns = zip(move([*xnp.moveaxis(mat.indices, -1, 0)]), sparse_shape, strict=True)
+    new = [xnp.where(inside, c, n) for c, n in columns]  # or past the end
+    places = xnp.stack(new, -1) if new else xnp.zeros((*inside.shape, 0), mat.indices.dtype)
+    parts = mat.data, places.astype(mat.indices.dtype)
+    return BCOO(parts, shape=(*mat.shape[: mat.n_batch], *sparse_shape))
 
-    None for batches and dense parts, whose functions go by dense arrays.
-    """
-    if mat.n_batch or mat.n_dense:
-        return None
-    inside = xnp.all(mat.indices < np.asarray(mat.shape, mat.indices.dtype), -1)
-    columns = move([mat.indices[:, i] for i in range(mat.n_sparse)])
-    new = [xnp.where(inside, c, n) for c, n in zip(columns, shape, strict=True)]  # or past the end
-    places = xnp.stack(new, -1) if new else xnp.zeros((mat.nse, 0), mat.indices.dtype)
-    return BCOO((mat.data, places.astype(mat.indices.dtype)), shape=tuple(shape))
+
+def _sparse_shape(mat: BCOO):
+    return mat.shape[mat.n_batch : mat.n_batch + mat.n_sparse]
 
 
 def bcoo_reshape(mat: BCOO, *, new_sizes, dimensions=None, sharding=None) -> BCOO:
-    new = tuple(new_sizes)
+    b, new = mat.n_batch, tuple(new_sizes)
 
     def move(columns):
-        flat = xnp.ravel_multi_index(tuple(columns), mat.shape, mode="wrap")
-        return xnp.unravel_index(flat, new)
+        flat = xnp.ravel_multi_index(tuple(columns), _sparse_shape(mat), mode="wrap")
+        return xnp.unravel_index(flat, new[b:])
 
-    plain = dimensions is None and mat.ndim and new and math.prod(new)
-    found = moved(mat, new, move) if plain else None
-    return found or by_dense(xc.lax.reshape, mat, new, dimensions, plain=True)
+    kept = new[:b] == mat.shape[:b] and not mat.n_dense and dimensions is None
+    if kept and mat.n_sparse and len(new) > b and math.prod(new[b:]):
+        return moved(mat, new[b:], move)
+    return by_dense(xc.lax.reshape, mat, new, dimensions, plain=True)
 
 
 def by_dense(f, m: BCOO, *args, plain: bool = False) -> BCOO:

@@ -29,6 +29,7 @@ from ._sparse import (
     fromdense,
     matmul,
     moved,
+    of_each,
     todense,
 )
 
@@ -48,27 +49,47 @@ def bcoo_dynamic_slice(mat: BCOO, start_indices, slice_sizes) -> BCOO:
 
 
 def bcoo_broadcast_in_dim(mat: BCOO, *, shape, broadcast_dimensions, sharding=None) -> BCOO:
-    source = {d: i for i, d in enumerate(broadcast_dimensions)}
-    same = all(n == (mat.shape[source[d]] if d in source else 1) for d, n in enumerate(shape))
-    found = same and moved(
-        mat, shape, lambda c: [c[source[d]] if d in source else 0 for d in range(len(shape))]
-    )
-    return found or by_dense(xc.lax.broadcast_in_dim, mat, shape, broadcast_dimensions, plain=True)
+    """New axes before the sparse ones are of the batch."""
+    b, dims, shape = mat.n_batch, tuple(broadcast_dimensions), tuple(shape)
+    first = dims[b] if mat.n_sparse else 0
+    source = {d: i for i, d in enumerate(dims[b:])}
+    same = [
+        n == (mat.shape[b + source[d]] if d in source else 1)
+        for d, n in enumerate(shape)
+        if d >= first
+    ]
+    if mat.n_dense or not mat.n_sparse or not all(same):
+        return by_dense(xc.lax.broadcast_in_dim, mat, shape, dims, plain=True)
+    inner = range(first, len(shape))
+    found = moved(mat, shape[first:], lambda c: [c[source[d]] if d in source else 0 for d in inner])
+
+    def spread(part):
+        part, rest = of_each(mat, part), part.shape[b:]
+        places = (*dims[:b], *range(first, first + len(rest)))
+        return xc.lax.broadcast_in_dim(part, (*shape[:first], *rest), places)
+
+    return BCOO((spread(found.data), spread(found.indices)), shape=shape)
 
 
 def bcoo_squeeze(arr: BCOO, *, dimensions) -> BCOO:
-    kept = [d for d in range(arr.ndim) if d not in {k % arr.ndim for k in dimensions}]
-    found = moved(arr, [arr.shape[d] for d in kept], lambda c: [c[d] for d in kept])
-    return found or by_dense(xc.lax.squeeze, arr, dimensions, plain=True)
+    b, gone = arr.n_batch, {k % arr.ndim for k in dimensions}
+    if arr.n_dense:
+        return by_dense(xc.lax.squeeze, arr, dimensions, plain=True)
+    kept = [d for d in range(b, arr.ndim) if d not in gone]
+    found = moved(arr, [arr.shape[d] for d in kept], lambda c: [c[d - b] for d in kept])
+    outer = tuple(d for d in gone if d < b)
+    data, places = (xnp.squeeze(of_each(arr, x), outer) for x in (found.data, found.indices))
+    return BCOO((data, places), shape=tuple(n for d, n in enumerate(arr.shape) if d not in gone))
 
 
 def bcoo_rev(operand: BCOO, dimensions) -> BCOO:
-    turned = {d % operand.ndim for d in dimensions}
-    found = moved(
-        operand, operand.shape,
-        lambda c: [n - 1 - x if d in turned else x for d, (x, n) in enumerate(zip(c, operand.shape))],
+    b, turned = operand.n_batch, {d % operand.ndim for d in dimensions}
+    if operand.n_dense or any(d < b for d in turned):
+        return by_dense(xc.lax.rev, operand, dimensions)
+    sizes = operand.shape[b:]
+    return moved(
+        operand, sizes, lambda c: [n - 1 - x if b + i in turned else x for i, (x, n) in enumerate(zip(c, sizes))]
     )  # fmt: skip
-    return found or by_dense(xc.lax.rev, operand, dimensions)
 
 
 def _shifted(axis: int, by, columns):
@@ -76,18 +97,21 @@ def _shifted(axis: int, by, columns):
 
 
 def bcoo_concatenate(operands, *, dimension) -> BCOO:
-    operands, sizes = list(operands), [m.shape[dimension] for m in operands]
-    shape = [*operands[0].shape]
-    shape[dimension] = sum(sizes)
-    starts = np.cumsum([0, *sizes])
-    parts = [
-        moved(m, shape, functools.partial(_shifted, dimension, n)) for m, n in zip(operands, starts)
-    ]
-    found = [p for p in parts if p is not None]
-    if len(found) < len(parts):
+    operands, b = list(operands), operands[0].n_batch
+    if any(m.n_dense or m.n_batch != b for m in operands) or dimension < b:
         return fromdense(xnp.concatenate([m.todense() for m in operands], dimension), operands[0])
-    data = xnp.concatenate([p.data for p in found])
-    return BCOO((data, xnp.concatenate([p.indices for p in found])), shape=tuple(shape))
+    starts = np.cumsum([0, *[m.shape[dimension] for m in operands]])
+    shape = [*operands[0].shape[b:]]
+    shape[dimension - b] = int(starts[-1])
+    parts = [
+        moved(m, shape, functools.partial(_shifted, dimension - b, n))
+        for m, n in zip(operands, starts)
+    ]
+    data, places = (
+        xnp.concatenate([of_each(p, getattr(p, name)) for p in parts], b)
+        for name in ("data", "indices")
+    )
+    return BCOO((data, places), shape=(*operands[0].shape[:b], *shape))
 
 
 def _of(kind, f):
