@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from typing import Any
@@ -54,13 +55,20 @@ def _joined(sign: str, f: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
     if not (isinstance(x, Size) or isinstance(y, Size)):
         return f(x, y)
     names = frozenset().union(*(v.names for v in (x, y) if isinstance(v, Size)))
-    text = f"{sign}({x}, {y})" if sign.isalpha() else f"{_enclosed(x)}{sign}{_enclosed(y)}"
+    if sign.isalpha():
+        text = f"{sign}({x}, {y})"
+    else:
+        left, right = _bound(x, sign, "+-*/%" if sign == "**" else "+-"), _bound(y, sign, "+-*/%")
+        text = f"{left}{sign}{right}"
     return Size(text, names, lambda at: f(known(x, at), known(y, at)))
 
 
-def _enclosed(x: Any) -> str:
-    text = str(x)
-    return text if text.isalnum() or "(" in text else f"({text})" if set("+-") & set(text) else text
+def _bound(x: Any, sign: str, weaker: str) -> str:
+    """The text of an operand, in parentheses where operations in it are weaker than the one beside it."""
+    text = bare = str(x)
+    while bare != (bare := re.sub(r"\([^()]*\)", "", bare)):
+        pass
+    return f"({text})" if sign != "+" and set(weaker) & set(bare) else text
 
 
 def _operator(sign: str, f: Callable[[Any, Any], Any], swapped: bool) -> Callable[[Any, Any], Any]:
@@ -83,7 +91,8 @@ def symbolic_shape(
 ) -> tuple[Any, ...]:
     """A shape with unknown sizes, which ``eval_shape`` takes: names and expressions of them beside numbers.
 
-    Programs have no such sizes: they are traced, compiled and exported for numbers.
+    Programs have no such sizes: they are traced, compiled and exported for numbers. ``eval_shape`` looks at a
+    function for 240 and 360 in the place of an unknown size: what is the same for both counts as a number.
 
     Args:
       shape_spec: sizes with commas between them, of names, whole numbers, ``+ - * // % **``, ``floordiv``, ``mod``,
