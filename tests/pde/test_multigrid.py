@@ -207,3 +207,28 @@ def test_coarse_operators_are_products_of_matrices(shape, bc, monkeypatch):
         assert np.allclose(np.diag(coarse), np.ravel(level.coarse.diagonal))
         sums = (p @ np.ones(p.shape[1])).reshape(level.shape)
         assert (sums < 1 + 1e-12).all() and np.isclose(sums.max(), 1)
+
+
+@pytest.mark.parametrize("condition", [1.0, 1e2, 1e4, 1e8, 1e12])
+@pytest.mark.parametrize("scale", [1e-200, 1e-30, 1.0, 1e30])
+def test_inverses_by_products_are_those_of_lu(condition, scale):
+    """What a GPU's coarsest grid gets, beyond what products find as well."""
+    inverse = xc.jit(_multigrid._inverse_by_products)
+    for n in (1, 2, 9, 60):
+        q = np.linalg.qr(np.random.default_rng(n).normal(size=(n, n)))[0]
+        a = scale * (q * np.geomspace(1, condition, n)) @ q.T
+        want = np.linalg.inv(a)
+        with xc.enable_x64():
+            error = np.abs(np.asarray(inverse(a)) - want).max() / np.abs(want).max()
+        assert error < 1e-14 * condition * n
+
+
+@pytest.mark.parametrize(
+    "a",
+    [np.diag([1.0, -2.0, 3.0]), np.array([[0.0, 1.0], [-1.0, 0.0]])],
+    ids=["indefinite", "turned"],
+)
+def test_inverses_by_products_of_what_is_not_definite(a):
+    with xc.enable_x64():
+        found = np.asarray(xc.jit(_multigrid._inverse_by_products)(a))
+    np.testing.assert_allclose(found, np.linalg.inv(a), atol=1e-15)
