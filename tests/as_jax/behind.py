@@ -161,5 +161,122 @@ def check_primitives_with_rules_as_methods():
     assert "def_abstract_eval" in raises(NotImplementedError, jax.jit(untyped.bind), 1.0)
 
 
+def check_numpy_scalars_are_as_wide_as_arrays():
+    """Under transformations as without them; a 64-bit array inside keeps all digits of a scalar."""
+    scalars = np.float64(1.5), np.int64(3), np.complex128(1 + 2j), np.uint64(3)
+
+    def dtypes(x):
+        found = [f(x, s) for s in scalars for f in (jnp.multiply, lambda x, s: s * x, jnp.maximum)]
+        found += [f(s) for s in scalars for f in (jnp.sin, jnp.negative, jnp.abs)]
+        found += [jnp.stack([x.ravel()[0], s]) for s in scalars] + [
+            jnp.where(True, s, x) for s in scalars
+        ]
+        names.append({str(a.dtype) for a in found})
+        return x
+
+    for x in (jnp.ones(2), jnp.arange(2)):
+        for run in (lambda f: f, jax.jit, jax.vmap, lambda f: jax.jit(jax.vmap(f))):
+            names: list = []
+            run(dtypes)(x[None])
+            assert not names[0] & {"float64", "int64", "uint64", "complex128"}, names
+    with jax.enable_x64(True):
+        assert (jax.jit(lambda x: x * np.float64(0.1))(jnp.float64(3))) == 3 * 0.1
+
+
+def check_draws_of_parameters_that_are_none():
+    """No error, as in JAX; categorical choices are its own."""
+    key, inf, nan = jax.random.PRNGKey(0), np.inf, np.nan
+    rows = [[inf, 0, 1], [0, nan, inf], [-inf] * 3, [0, inf, inf], [-inf, 2, -inf], [nan, nan, 0]]
+    for run in (lambda f: f, jax.jit):
+        found = run(lambda x: jax.random.categorical(key, x))(jnp.array(rows))
+        assert found.tolist() == [0, 1, 0, 1, 1, 0]
+        found = run(lambda x: jax.random.categorical(key, x, axis=0, shape=(5, 6)))(
+            jnp.array(rows).T
+        )
+        assert found.tolist() == [[0, 1, 0, 1, 1, 0]] * 5
+        first = run(lambda x: jax.random.categorical(key, x, replace=False, shape=(2,)))(
+            jnp.full(3, -inf)
+        )
+        assert first.tolist() == [0, 1]
+        draws = run(lambda p: jax.random.bernoulli(key, p, (3,)))
+        assert draws(1.5).all() and not draws(-0.5).any()
+        close(run(lambda a: jax.random.uniform(key, (2,), minval=a, maxval=1.0))(2.0), [nan, nan])
+        assert run(lambda p: jax.random.choice(key, 2, p=p))(jnp.array([-1.0, 1.0])) == -1
+    weights = jnp.log(jnp.array([0.2, 0.3, 0.5]))
+    some = jax.random.categorical(key, weights, shape=(1000,))
+    close(jnp.bincount(some) / 1000, [0.2, 0.3, 0.5], 0.05)
+
+
+def check_counts_without_x64():
+    """Samplers that compute in float64 do so."""
+    key, p = jax.random.PRNGKey(0), jnp.array([0.2, 0.3, 0.5])
+    for run in (lambda f: f, jax.jit):
+        counts = run(lambda p: jax.random.multinomial(key, 20, p))(p)
+        assert counts.dtype == np.float32 and counts.sum() == 20
+        counts = run(lambda p: jax.random.binomial(key, 20, p))(p)
+        assert counts.dtype == np.float32 and (0 <= counts).all() and (counts <= 20).all()
+
+
+def check_legendre():
+    from scipy.special import assoc_legendre_p_all, sph_harm_y
+
+    z = np.linspace(-0.9, 0.95, 5).astype(np.float32)
+    values, slopes = jax.scipy.special.lpmn(4, 4, z)
+    expected = assoc_legendre_p_all(4, 4, z.astype(float), diff_n=1)[:, :, :5].transpose(0, 2, 1, 3)
+    close(values, expected[0], 1e-4)
+    close(slopes, expected[1], 1e-3)
+    unit = jax.scipy.special.lpmn_values(4, 4, z, True)
+    n, m = np.arange(5)[:, None], np.arange(5)[:, None, None]
+    expected = np.where(m <= n, sph_harm_y(n, m, np.arccos(z.astype(float)), 0.0).real, 0)
+    close(unit, expected, 1e-5)
+
+
+def check_lobpcg_standard():
+    from jax.experimental.sparse.linalg import lobpcg_standard
+
+    r = np.random.default_rng(0)
+    a, start = r.normal(size=(30, 30)).astype("f"), r.normal(size=(30, 2)).astype("f")
+    a = a @ a.T
+    for operator in (a, lambda x: a @ x):
+        w, v, steps = lobpcg_standard(operator, start, m=300)
+        close(w, np.linalg.eigvalsh(a)[:-3:-1], 1e-3)
+        close(a @ v, v * w, 0.05)
+    assert "fifth" in raises(ValueError, lobpcg_standard, a, a[:, :6])
+
+
+def check_close_trees():
+    from jax._src.public_test_util import check_close
+
+    check_close({"a": jnp.ones(2), "b": 1}, {"a": np.ones(2), "b": 1})
+    check_close(jnp.ones(1), jnp.ones(1) + 1e-4, atol={"float32": 5e-4}, rtol={"float32": 0})
+    raises(AssertionError, check_close, jnp.ones(1), jnp.ones(1) + 1e-4)
+    raises(AssertionError, check_close, 1, 2)
+
+
+def check_more_names_behind():
+    from jax._src.dtypes import to_complex_dtype, to_inexact_dtype
+    from jax.interpreters.batching import register_vmappable
+
+    assert [to_complex_dtype(d).name for d in ("int8", "int64", "float32")] == [
+        "complex64",
+        "complex128",
+        "complex64",
+    ]
+    assert [to_inexact_dtype(d).name for d in ("bool", "int64", "float16")] == [
+        "float32",
+        "float64",
+        "float16",
+    ]
+    seen = []
+    jax.vmap(
+        lambda x: (seen.extend(jax.core.unsafe_get_axis_names_DO_NOT_USE()), x)[1], axis_name="i"
+    )(jnp.ones(2))
+    assert seen == ["i"] and jax.core.unsafe_get_axis_names_DO_NOT_USE() == []
+    assert jax.lib.__version__ == jax.__version__
+    register_vmappable(type(None), int, int, None, None, None)
+    with jax.extend.source_info_util.user_context(None):
+        pass
+
+
 if __name__ == "__main__":
     tell(globals())

@@ -40,6 +40,30 @@ dm_haiku/haiku/_src/*_test.py
 flax/tests/*_test.py flax/tests/core/*_test.py flax/tests/core/design/*_test.py flax/tests/linen/*_test.py
 flax/tests/nnx/*_test.py flax/tests/nnx/nn/*_test.py
 blackjax/tests/*/test_*.py
+tinygp/tests/**/test_*.py
+e3nn_jax/tests/**/*_test.py e3nn_jax/tests/**/test_*.py
+penzai/tests/**/*_test.py
+dynamax/**/*_test.py dynamax/**/test_*.py
+matfree/tests/**/test_*.py
+scico/test/**/test_*.py
+quimb/tests/**/test_*.py
+autoray/tests/test_*.py
+gpjax/tests/**/test_*.py
+jax_md/tests/*_test.py
+kfac_jax/tests/test_*.py
+rlax/_src/*_test.py
+jmp/_src/*_test.py
+mctx/_src/tests/*_test.py
+jraph/_src/*_test.py
+rax/_src/*_test.py
+dm_pix/_src/*_test.py
+jaxlie/tests/test_*.py
+interpax/tests/test_*.py
+flowjax/tests/**/test_*.py
+gymnax/tests/**/test_*.py
+nifty8/test/test_re/test_*.py
+jax_galsim/tests/jax/test_*.py
+brax/**/*_test.py
 keras/keras/src/*/*_test.py keras/keras/src/*/*/*_test.py
 numpyro/test/test_*.py
 """.split()
@@ -51,8 +75,7 @@ def pytest_collection_modifyitems(config, items):
     wanted = os.environ.get("OWN_WANTED")
     if wanted:
         names = set(json.loads(Path(wanted).read_text()))
-        items[:] = [i for i in items if i.nodeid in names]
-        return
+        items[:] = [i for i in items if {i.nodeid, file_of(i.nodeid)} & names]
     cases = collections.defaultdict(list)
     for item in items:
         cases[re.sub(r"(\[.*|_?\d+)$", "", item.nodeid, flags=re.S)].append(item)
@@ -80,13 +103,28 @@ def pytest_runtest_protocol(item):
 
 def pytest_runtest_logreport(report):
     if report.when == "call" or report.outcome != "passed":
-        place = getattr(report.longrepr, "reprcrash", None)
-        line = [report.nodeid, report.outcome, place.message if place else ""]
-        with open(os.environ["OWN_RESULTS"], "a") as f:
-            f.write(json.dumps([*line, str(report.longrepr or "")[-6000:]]) + "\n")
+        note(report.nodeid, report.outcome, report)
+
+
+def pytest_collectreport(report):
+    """A file that cannot be imported is one that failed; its tests are those that JAX finds in it."""
+    if report.nodeid.endswith(".py"):
+        note(report.nodeid, "collected" if report.passed else report.outcome, report)
+
+
+def note(name, outcome, report):
+    place = getattr(report.longrepr, "reprcrash", None)
+    text = str(report.longrepr or "")[-6000:]
+    line = [name, outcome, place.message if place else text[-300:]]
+    with open(os.environ["OWN_RESULTS"], "a") as f:
+        f.write(json.dumps([*line, text]) + "\n")
 
 
 # What runs pytest
+
+
+def file_of(name: str) -> str:
+    return name.partition("::")[0]
 
 
 def fetch(folder: Path) -> None:
@@ -120,7 +158,7 @@ def outcomes(path: Path) -> dict:
     part = ""  # the test of which a part has failed
     for line in path.read_text().splitlines() if path.exists() else ():
         name, *outcome = json.loads(line)
-        if part != name or outcome[0] == "failed":
+        if part != name or outcome[0] in ("failed", "collected"):
             found[name] = outcome
         part = name if outcome[0] == "failed" else ""
     return found
@@ -132,7 +170,7 @@ def names(results: dict, outcome: str, files=None) -> list:
     return [
         n
         for n, found in results.items()
-        if found[0] == outcome and (not wanted or n.partition("::")[0] in wanted)
+        if found[0] == outcome and (not wanted or file_of(n) in wanted)
     ]
 
 
@@ -152,7 +190,7 @@ def run(folder: Path, library: str, files, side: str, again: bool = False) -> No
         wanted = results.with_suffix(".wanted")
         wanted.write_text(json.dumps(bad))
         variables["OWN_WANTED"] = str(wanted)
-        files = sorted({n.partition("::")[0] for n in bad})
+        files = sorted({file_of(n) for n in bad})
     command = [
         sys.executable, *SIDES[side], "-m", "pytest", "-q", "-p", "own", "-p", "no:cacheprovider",
         "--rootdir", ".", "--confcutdir", ".", "-c", os.devnull, "--continue-on-collection-errors", *map(str, files),
@@ -204,11 +242,12 @@ def table(folder: Path, files) -> None:
     for library, chosen_files in by_library(folder, files).items():
         here, there = (outcomes(kept(folder, side, library)) for side in SIDES)
         bad = names(there, "passed", chosen_files)
+        here |= {n: here[file_of(n)] for n in bad if n not in here and file_of(n) in here}
         bad = [n for n in bad if here.get(n, ("",))[0] == "failed"]
         good = names(here, "passed", chosen_files)
         for n in bad:
             print(n, "|", here[n][1].strip().replace("\n", " ")[:230])
-        ran = {n.partition("::")[0] for n in here} & {str(f) for f in chosen_files}
+        ran = {file_of(n) for n in here} & {str(f) for f in chosen_files}
         total = len(good) + len(bad)
         rows.append(
             (library, len(ran), total, len(good), f"{100 * len(good) / max(total, 1):.1f} %")
@@ -226,7 +265,7 @@ def main() -> None:
     files = chosen(folder, [p for p in patterns if not p.startswith("--")])
     for library, mine in by_library(folder, files).items() if "--table" not in patterns else ():
         if "--new" in patterns:
-            ran = {n.partition("::")[0] for n in outcomes(kept(folder, "xcore", library))}
+            ran = {file_of(n) for n in outcomes(kept(folder, "xcore", library))}
             mine = [f for f in mine if str(f) not in ran]
         for chunk in together(mine):
             for side in SIDES:

@@ -166,6 +166,17 @@ def test_einsum_by_lists_and_paths():
     assert_same(xnp.einsum(ours[0], [0, 1], ours[1], [1, 2], [0, 2]), a @ b, 16, floor=10)
     assert_same(xnp.einsum(ours[0], [0, 1], ours[1], [1, 2]), a @ b, 16, floor=10)
     assert_same(xnp.einsum(ours[0], [Ellipsis, 1], ours[1], [1, 2]), a @ b, 16, floor=10)
+    for i, j, k in (
+        ("batch", "in", "out"),
+        (("x", 1), ("x", 2), ("x", 3)),
+        ("i", 1, None),
+        (7, "j", "k"),
+    ):
+        assert_same(xnp.einsum(ours[0], [i, j], ours[1], [j, k], [i, k]), a @ b, 16, floor=10)
+        assert_same(xnp.einsum(ours[0], [..., j], ours[1], [j, k], [..., k]), a @ b, 16, floor=10)
+    assert_same(xnp.einsum(ours[0], ["b", "j"], ours[1], ["j", "a"]), (a @ b).T, 16, floor=10)
+    with pytest.raises(ValueError, match="53 different indices"):
+        xnp.einsum(xnp.ones((1,) * 53), [f"i{n}" for n in range(53)])
     path, text = xnp.einsum_path("ij,jk,kl->il", *ours)
     assert (
         path == ["einsum_path", *np.einsum_path("ij,jk,kl->il", a, b, c)[0][1:]]

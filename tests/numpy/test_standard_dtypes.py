@@ -282,3 +282,22 @@ def test_conversions_round_once_and_to_even(name):
             want = given.astype(dtype).astype(np.float32)
         found = np.asarray(xc.jit(lambda v: v.astype(dtype))(given)).astype(np.float32)
         np.testing.assert_array_equal(found, want)
+
+
+@pytest.mark.parametrize(
+    "name", ["bool_", "int8", "uint32", "float16", "bfloat16", "complex64", "int_"]
+)
+def test_dtypes_stand_for_their_scalars(name):
+    """isinstance asks for NumPy's scalars, and a class that names a dtype as a base extends them."""
+    dtype = getattr(xnp, name)
+    scalar = dtype.dtype.type
+    assert isinstance(scalar(1), dtype) and not isinstance("1", dtype)
+    assert not isinstance(xnp.ones((), dtype), dtype)
+    if name != "bool_":  # which has no subclasses
+        made = type("Step", (scalar,), {})
+        assert made.__mro__[1] is scalar
+
+        class Step(dtype):
+            FIRST = dtype(0)
+
+        assert Step.__mro__[1] is scalar and Step.FIRST.dtype == dtype

@@ -3,6 +3,7 @@
 import mpmath
 import numpy as np
 import pytest
+import scipy.special
 
 import xcore as xc
 import xcore.numpy as xnp
@@ -149,3 +150,13 @@ def test_second_derivatives_of_logsumexp_at_ties():
     np.testing.assert_allclose(xc.hessian(xc.special.logsumexp)(xnp.asarray(a)), want, atol=1e-15)
     last = lambda x: xc.special.log_softmax(x)[1]
     np.testing.assert_allclose(xc.hessian(last)(xnp.asarray(a)), -want, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "axis", [xnp.asarray(1), (xnp.asarray(-1),), [np.int64(1)], np.asarray(1), (0, xnp.asarray(1))]
+)
+def test_axes_of_logsumexp_may_be_arrays(axis):
+    x = np.arange(6.0).reshape(2, 3)
+    plain = (0, 1) if isinstance(axis, tuple) and len(axis) == 2 else 1
+    found = xc.special.logsumexp(xnp.asarray(x), axis=axis)
+    np.testing.assert_allclose(found, scipy.special.logsumexp(x, axis=plain), rtol=1e-6)

@@ -6,8 +6,9 @@ name                        default     meaning
 default_bits                32          width of Python numbers and of creation functions: 32 or 64
 narrow                      False       64-bit values that come in, or are asked for, become 32 bits
                                         wide while default_bits is 32, as in JAX
-clamp                       False       positions out of range that are known when a program is made are what
-                                        others are: the nearest is read, none is written, as in JAX
+clamp                       False       positions out of range, and parameters of draws, that are known when a
+                                        program is made are what others are: the nearest is read, none is
+                                        written, as in JAX, and what no distribution has draws NaN or -1
 shared_gradients            False       derivatives taken inside of shard_map are those of values that its
                                         devices share, as in JAX, not each device's own
 numpy_dtype_promotion       standard    "strict" forbids you implicit promotion between dtypes

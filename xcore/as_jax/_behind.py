@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import operator
 from inspect import Parameter
@@ -10,6 +11,8 @@ import numpy as np
 
 import xcore as xc
 import xcore.numpy as xnp
+
+from .._transforms.vmap import axis_sizes
 
 # jax._src.api_util
 
@@ -89,6 +92,51 @@ def promote_args_inexact(fun_name: str, *args) -> list:
     return promote_shapes(fun_name, *promote_dtypes_inexact(*args))
 
 
+# jax._src.dtypes
+
+
+def to_inexact_dtype(dtype) -> np.dtype:
+    """The dtype, or the float of its width, 32 bits at least, where it is exact."""
+    dtype = np.dtype(dtype)
+    inexact = xnp.issubdtype(dtype, np.inexact)
+    return dtype if inexact else np.dtype(f"float{max(32, 8 * dtype.itemsize)}")
+
+
+def to_complex_dtype(dtype) -> np.dtype:
+    wide = to_inexact_dtype(dtype) in (np.float64, np.complex128)
+    return np.dtype(np.complex128 if wide else np.complex64)
+
+
+# jax._src.public_test_util
+
+
+def check_close(xs, ys, atol=None, rtol=None, err_msg="") -> None:
+    """Trees of equal values, to bounds that are by default the precision of the dtypes, for each element."""
+    xc.tree.map(functools.partial(_check_close, atol=atol, rtol=rtol, err_msg=err_msg), xs, ys)
+
+
+def _check_close(a, b, atol, rtol, err_msg) -> None:
+    a, b = np.asarray(a), np.asarray(b)
+    assert a.shape == b.shape, f"{err_msg}: shapes {a.shape} and {b.shape}"
+    atol, rtol = (a.size * max(_bound(x.dtype, t) for x in (a, b)) for t in (atol, rtol))
+    wide = [
+        x.astype(np.result_type(x.dtype, np.float64)) if x.dtype.kind in "fcV" else x
+        for x in (a, b)
+    ]
+    np.testing.assert_allclose(*wide, rtol=rtol, atol=atol, err_msg=err_msg)
+
+
+def _bound(dtype: np.dtype, given) -> float:
+    """What is given, for all dtypes or for each by its name; else JAX's: some ten units in the last place."""
+    known = given if isinstance(given, dict) else {} if given is None else {dtype: given}
+    known = {np.dtype(name): bound for name, bound in known.items()}
+    if dtype in known:
+        return known[dtype]
+    digits = {1: 1, 2: 2 if dtype.name == "bfloat16" else 3, 4: 6, 8: 15}
+    exact = not xnp.issubdtype(dtype, np.inexact)
+    return 0 if exact else 10.0 ** -digits[xnp.finfo(dtype).bits // 8]
+
+
 # jax._src.util
 
 
@@ -103,6 +151,11 @@ class HashablePartial(functools.partial):
 
     def __hash__(self) -> int:
         return hash(self._key())
+
+
+def user_context(where):
+    """A block whose operations come from somewhere else; here each says the line that it is on."""
+    return contextlib.nullcontext()
 
 
 def safe_zip(*lists) -> list:
@@ -161,6 +214,11 @@ def is_constant_dim(d) -> bool:
 
 
 definitely_equal = operator.eq
+
+
+def axis_names() -> list:
+    """The names of the axes that are mapped over here."""
+    return list(axis_sizes())
 
 
 def full_lower(x):

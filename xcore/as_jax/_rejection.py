@@ -37,6 +37,25 @@ def PRNGKey(seed, *, impl=None):
     return random.PRNGKey(_of_32_bits(seed), impl=IMPLS.get(impl, impl))
 
 
+def categorical(key, logits, axis=-1, shape=None, replace=True, mode=None):
+    """Where logits are no weights too: what is NaN comes first, then infinity, and of none the first."""
+    return random.categorical(
+        key, _as_weights(xnp.asarray(logits), axis), axis, shape, replace, mode
+    )
+
+
+@xc.jit(static_argnums=1)
+def _as_weights(logits, axis: int):
+    """Logits that choose what the largest of them plus noise is, in the order of argmax."""
+    if not xnp.issubdtype(logits.dtype, xnp.floating) or not logits.ndim:
+        return logits
+    large = float(xnp.finfo(logits.dtype).max)
+    known = xnp.where(xnp.isnan(logits), large / 2, xnp.where(logits == np.inf, large / 4, logits))
+    none = xnp.all(logits == -np.inf, axis=axis, keepdims=True)
+    first = lax.broadcasted_iota(np.int32, logits.shape, axis % logits.ndim) == 0
+    return xnp.where(none & first, 0, known)
+
+
 def _gamma_of_one(key, a, log_space: bool):
     """Marsaglia and Tsang 2000: d v³ of a normal x, v = 1 + c x, accepted by a uniform number.
 

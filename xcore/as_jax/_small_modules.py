@@ -293,6 +293,10 @@ def defreducer(prim, *more) -> None:
     defvectorized(prim)
 
 
+def register_vmappable(data_type, spec_type, axis_size_type, to_elt, from_elt, make_iota) -> None:
+    """Libraries register containers of what compiled kernels take, which are not here: ``vmap`` takes pytrees."""
+
+
 class Token:
     """Order among what acts is kept without tokens."""
 

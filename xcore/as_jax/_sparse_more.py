@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ import xcore.numpy as xnp
 
 from .._core import Tracer
 from ..lax import dot_general
+from ..linalg import FunctionOperator, lobpcg
 from ._sparse import (
     BCOO,
     BCSR,
@@ -272,3 +274,22 @@ def spsolve(data, indices, indptr, b, tol=1e-6, reorder=1):
     rows = np.asarray(m._coo().indices[:, 0])
     a = xc.sparse.coo_array((m.data, (rows, np.asarray(m.indices))), shape=m.shape)
     return xc.sparse.solve(a, b)
+
+
+def lobpcg_standard(A, X, m: int = 100, tol=None) -> tuple:
+    """(w, v, steps): the largest eigenvalues, descending, of a symmetric matrix or function of columns."""
+    X = xnp.asarray(X)
+    n, k = X.shape
+    if not 0 < 5 * k < n:
+        raise ValueError(
+            f"xcore.as_jax: lobpcg_standard needs fewer columns than a fifth of the rows, given X of shape {X.shape}. "
+            "Take jnp.linalg.eigh for more."
+        )
+    operator: Any = A
+    if callable(A):
+        times: Any = A
+        operator = FunctionOperator(lambda _, x: times(x[:, None])[:, 0], None, (n, n), True)
+    tol = float(xnp.finfo(X.dtype).eps) if tol is None else tol
+    found = lobpcg(operator, k, which="largest", x0=X, rtol=10 * n * tol, max_steps=m, report=True)
+    w, v = found.value
+    return w[::-1], v[:, ::-1], found.steps

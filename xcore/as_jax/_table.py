@@ -27,8 +27,7 @@ _SAME = """
     ad_checkpoint custom_batching distributed example_libraries example_libraries.optimizers example_libraries.stax
     experimental.jet experimental.mesh_utils experimental.ode experimental.shard_map flatten_util image nn numpy.fft
     numpy.linalg ops scipy scipy.cluster scipy.cluster.vq scipy.fft scipy.integrate scipy.interpolate scipy.ndimage
-    scipy.optimize scipy.signal scipy.sparse scipy.spatial scipy.spatial.transform
-    scipy.special scipy.stats test_util typing
+    scipy.optimize scipy.signal scipy.sparse scipy.spatial scipy.spatial.transform scipy.stats test_util typing
 """.split()
 
 _ROWS = """
@@ -40,8 +39,10 @@ jax: xcore: _settings: config Ref new_ref transfer_guard transfer_guard_device_t
     softmax_custom_jvp=no_guard thread_guard=no_guard xcore._core.array: Shard
 jax.api_util: : _linear_util: debug_info flatten_fun flatten_fun_nokwargs safe_map shaped_abstractify
     _small_modules: flatten_axes argnums_partial donation_vector rebase_donate_argnums
-jax.core: xcore.core: _behind: is_constant_dim definitely_equal _linear_util: DebugInfo _small_modules: Effects
-    no_effects gensym _types: typeof=typeof_ get_aval=typeof_ _settings: ShapedArray AbstractValue Trace
+jax.core: xcore.core: _behind: is_constant_dim definitely_equal
+    unsafe_get_axis_names_DO_NOT_USE=axis_names unsafe_get_axis_names=axis_names
+    _linear_util: DebugInfo _small_modules: Effects no_effects gensym _types: typeof=typeof_ get_aval=typeof_
+    _settings: ShapedArray AbstractValue Trace
     TraceTag is_concrete valid_jaxtype get_opaque_trace_state trace_state_clean pytype_aval_mappings _jaxprs:
     Jaxpr ClosedJaxpr JaxprEqn Atom DropVar eval_jaxpr jaxpr_as_fun jaxprs_in_params subjaxprs new_jaxpr_eqn
     _wrappers: concrete_or_error xcore._core.trace: ensure_compile_time_eval
@@ -78,7 +79,7 @@ jax.experimental.sparse jax.experimental.sparse.bcoo jax.experimental.sparse.bcs
     jax.experimental.sparse.coo jax.experimental.sparse.csr jax.experimental.sparse.random
     jax.experimental.sparse.transform jax.experimental.sparse.util: xcore.as_jax._sparse
     xcore.as_jax._sparse_more
-jax.experimental.sparse.linalg: : _sparse_more: spsolve
+jax.experimental.sparse.linalg: : _sparse_more: spsolve lobpcg_standard
 jax.experimental.xla_metadata: : _small_modules: set_xla_metadata
 jax.export: xcore.export: _small_modules: SymbolicScope is_symbolic_dim symbolic_args_specs
     default_export_platform maximum_supported_calling_convention_version
@@ -95,14 +96,15 @@ jax.extend.linear_util: : _linear_util: StoreException WrappedFun cache transfor
     transformation_with_aux transformation_with_aux2 wrap_init
 jax.extend.random: : _small_modules: random_seed rbg_prng_impl seed_with_impl threefry_2x32 threefry_prng_impl
     unsafe_rbg_prng_impl
-jax.extend.source_info_util: : _settings: register_exclusion
+jax.extend.source_info_util: : _settings: register_exclusion _behind: user_context
 jax.interpreters.ad: : _rule_tables: UndefinedPrimal Zero add_tangents defbilinear defjvp defjvp2 deflinear
     deflinear2 instantiate_zeros is_undefined_primal zeros_like_aval _primitives: primitive_jvps=jvps
     primitive_transposes=transposes _wrappers: jvp linearize _small_modules: get_primitive_transpose
     xcore._transforms.jvp: JVPTracer JVPTrace
 jax.interpreters.batching: : _rule_tables: bdim_at_front defbroadcasting defvectorized moveaxis=moveto broadcast
     _primitives: axis_primitive_batchers=axis_batchers fancy_primitive_batchers=fancy_batchers
-    primitive_batchers=batchers _wrappers: not_mapped _small_modules: defreducer xcore._transforms.vmap:
+    primitive_batchers=batchers _wrappers: not_mapped _small_modules: defreducer
+    register_vmappable xcore._transforms.vmap:
     BatchTracer BatchTrace
 jax.interpreters.mlir: : _rule_tables: aval_to_ir_type dtype_to_ir_type ir_constant _primitives:
     emit_python_callback lower_fun register_lowering LoweringRuleContext=Context
@@ -125,8 +127,9 @@ jax.monitoring: : _settings: clear_event_listeners record_event record_event_dur
 jax.nn.initializers: xcore.nn.initializers: _small_modules: Initializer
 jax.numpy: xcore.numpy: _forms: bincount _wrappers: array asarray histogram histogram2d histogramdd issubdtype shape
 jax.profiler: xcore.profiler: _small_modules: ProfileOptions stop_server
-jax.random: xcore.random: _rejection: key PRNGKey ball beta chisquare dirichlet f gamma generalized_normal
+jax.random: xcore.random: _rejection: key PRNGKey ball beta categorical chisquare dirichlet f gamma generalized_normal
     loggamma poisson t _wrappers: random_gamma_p
+jax.scipy.special: xcore.scipy.special: _legendre: lpmn lpmn_values
 jax.scipy.linalg: xcore.scipy.linalg: _forms: cho_solve lu_factor lu_solve schur=scipy_schur solve solve_triangular
 jax.scipy.sparse.linalg: xcore.scipy.sparse.linalg: _forms: cg bicgstab
 jax.sharding: xcore.sharding: _settings: get_abstract_mesh _small_modules: AbstractDevice auto_axes
@@ -154,7 +157,7 @@ jax._src.custom_derivatives: jax.custom_derivatives jax
 jax._src.dispatch: : _wrappers: wait_for_tokens _primitives: apply_primitive
 jax._src.distributed: : _settings: global_state
 jax._src.dtypes: xcore.dtypes: _settings: supports_inf _wrappers: TypePromotionError DType ExtendedDType
-    canonicalize_dtype
+    canonicalize_dtype _behind: to_complex_dtype to_inexact_dtype
 jax._src.earray: : _settings: EArray
 jax._src.effects: : _settings: Effect control_flow_allowed_effects
 jax._src.flatten_util: xcore.flatten_util
@@ -175,7 +178,7 @@ jax._src.numpy.linalg: jax.numpy.linalg
 jax._src.numpy.util: : _behind: check_arraylike ensure_arraylike promote_args promote_args_inexact promote_dtypes
     promote_dtypes_complex promote_dtypes_inexact promote_dtypes_numeric promote_shapes
 jax._src.pjit: jax.sharding: _wrappers: jit_p with_sharding_constraint
-jax._src.public_test_util: jax.test_util
+jax._src.public_test_util: jax.test_util: _behind: check_close
 jax._src.scipy.linalg: jax.scipy.linalg
 jax._src.scipy.special: jax.scipy.special
 jax._src.sharding_impls: jax.sharding: _behind: canonicalize_sharding
@@ -293,7 +296,7 @@ def table() -> dict:
 def _make_face(name: str, own: dict, sources: tuple, below: frozenset) -> Face:
     face = Face(name, own, sources, _HIDDEN if name == "jax" else frozenset(), below)
     face.__dict__["__file__"] = __file__
-    if name in ("jax", "jax.version"):
+    if name in ("jax", "jax.version", "jax.lib"):
         face.__dict__["__version__"] = VERSION
         face.__dict__["__version_info__"] = tuple(map(int, VERSION.split(".")))
     return face

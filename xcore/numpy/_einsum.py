@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import operator
 import string
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -53,13 +55,38 @@ def _in_letters(inputs, output):
 def _from_lists(args):
     """einsum(op0, sublist0, op1, sublist1, ..., [sublistout]) as a text."""
     operands, lists = list(args[: len(args) // 2 * 2 : 2]), list(args[1::2])
-    letters = string.ascii_letters
+    letter = _letters_of([*lists, args[-1]] if len(args) % 2 else lists)
 
     def text(items):
-        return "".join("..." if i is Ellipsis else letters[operator.index(i)] for i in items)
+        return "".join("..." if i is Ellipsis else letter(i) for i in items)
 
     subscripts = ",".join(map(text, lists))
     return (f"{subscripts}->{text(args[-1])}" if len(args) % 2 else subscripts), operands
+
+
+def _letters_of(lists) -> Callable[[Any], str]:
+    """The letter of an index: of a number that one, of names and other objects those in their order."""
+    others = {i for items in lists for i in items if i is not Ellipsis and not _is_number(i)}
+    if not others:
+        return lambda i: string.ascii_letters[operator.index(i)]
+    every = {i for items in lists for i in items if i is not Ellipsis}
+    letters = dict(zip(_in_order(every), sorted(string.ascii_letters), strict=False))
+    if len(letters) < len(every):
+        raise ValueError(
+            f"xcore.numpy.einsum: subscripts have {len(every)} different indices, and {len(letters)} are possible."
+        )
+    return letters.__getitem__
+
+
+def _is_number(i: Any) -> bool:
+    return hasattr(i, "__index__")
+
+
+def _in_order(values) -> list:
+    try:
+        return sorted(values)
+    except TypeError:  # of several kinds
+        return sorted(values, key=lambda i: (type(i).__name__, str(i)))
 
 
 def _named_ellipsis(text: str, operands) -> str:
@@ -136,7 +163,7 @@ def einsum(subscripts, /, *operands, out=None, optimize="auto", precision=None,
 
     Args:
       subscripts: letters for the axes of each operand, and after ``->`` those of the result; or
-        operands and lists of ints in turn.
+        operands and lists of ints, names or other objects in turn.
       operands: arrays.
       out: must be None: arrays are immutable.
       optimize: "auto", "optimal", "greedy", False, or a path from ``einsum_path``.

@@ -65,6 +65,10 @@ def kind_and_weak(x: Any) -> tuple:
     if type(x) in SCALARS:
         return dtypes.scalar_dtype(x), type(x) is not bool
     t = x.type
+    if (
+        type(x) is Literal and config.settings().narrow
+    ):  # a NumPy scalar; what it meets may be wider
+        return dtypes.at_width(t.dtype), t.weak
     return t.dtype, t.weak
 
 

@@ -61,6 +61,14 @@ class DType:
     def __hash__(self):
         return hash(self.dtype)
 
+    def __instancecheck__(self, x) -> bool:
+        """``isinstance(x, xnp.float32)``: of NumPy's scalars, as in JAX."""
+        return isinstance(x, self.dtype.type)
+
+    def __mro_entries__(self, bases: tuple) -> tuple:
+        """What a class that names a dtype among its bases extends: NumPy's scalar."""
+        return (self.dtype.type,)
+
     def __repr__(self):
         return f"xcore.numpy.{self.name}"
 

@@ -20,13 +20,13 @@ from ._source import (
     as_counts,
     chance,
     comparison_dtype,
-    concrete,
     draw,
     fit,
     integral,
     probability,
     real,
     shape_for,
+    to_check,
 )
 from ._staged import staged
 from ._streams import UINT, joined, like, numbers
@@ -352,7 +352,7 @@ def categorical(key, logits, axis=-1, shape=None, replace=True, mode=None):
         raise ValueError(
             f"xcore.{who}: {math.prod(prefix)} distinct draws asked for, but there are {t.shape[axis]} categories."
         )
-    host = concrete(logits)
+    host = to_check(logits)
     if host is not None and not _proper(host, axis).all():
         raise errors.bad_argument(
             who, "logits", logits, "numbers or -inf, with one number among those of each draw"

@@ -15,7 +15,7 @@ from ._continuous import gumbel_regime, sample_gumbel
 from ._elementary import log
 from ._integers import draw_below, draw_distinct
 from ._keys import consumed
-from ._source import Source, comparison_dtype, concrete, weight
+from ._source import Source, comparison_dtype, concrete, to_check, weight
 from ._staged import staged
 from ._streams import like, shifted
 
@@ -221,7 +221,7 @@ def _weights(p, n: int, needed: int):
         raise errors.ShapeError(
             f"xcore.{who}: p must have one weight for each of the {n} elements, given {typeof(p)}."
         )
-    host = concrete(p)
+    host = to_check(p)
     if host is not None and np.count_nonzero(host) < needed:
         raise ValueError(
             f"xcore.{who}: p must have at least {needed} positive weights for these draws, "

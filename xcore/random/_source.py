@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._core import Array, ArrayType, dtypes, errors, to_array, typeof
+from .._core import Array, ArrayType, config, dtypes, errors, to_array, typeof
 from ..numpy._promote import as_array, astype, broadcast_shapes, check_shape
 from ._from_bits import bits_for, fine_normal, jax_normal, mantissa_uniform, scaled
 from ._hash import spread
@@ -148,7 +148,7 @@ class Parameter(NamedTuple):
     def _check_known(self, who: str, x) -> None:
         # a Python number is looked at as it is: an array would have to be read back from its device
         number = type(self.value) in (int, float)
-        host = self.value if number else concrete(x)
+        host = None if is_lenient() else self.value if number else concrete(x)
         if host is None or (number and not self.violated(host)):  # pyright: ignore[reportOptionalCall]
             return
         with np.errstate(invalid="ignore"):
@@ -174,6 +174,16 @@ def concrete(x):
         return None
     host = np.asarray(x)
     return host.astype(np.float32) if host.dtype.kind == "V" else host
+
+
+def is_lenient() -> bool:
+    """Whether parameters that are none give NaN or -1 even where they are known now, instead of an error."""
+    return config.settings().clamp
+
+
+def to_check(x):
+    """The value of an array on the host, if it exists now and is to be checked."""
+    return None if is_lenient() else concrete(x)
 
 
 def within(x, low: float, high: float) -> bool:
@@ -203,7 +213,7 @@ def ordered(who: str, *parameters: Parameter) -> list[Parameter]:
     """The parameters, checked: neighbours whose values are known now are in order, or equal."""
     checked = [p.checked(who) for p in parameters]
     for low, high in itertools.pairwise(checked):
-        a, b = concrete(low.value), concrete(high.value)
+        a, b = to_check(low.value), to_check(high.value)
         if a is None or b is None:
             continue
         shape = broadcast_shapes(f"random.{who}", a.shape, b.shape)
@@ -271,7 +281,7 @@ def working_dtype(dtype):
 
 def check_sum_is_one(who: str, p: Parameter) -> None:
     """Probabilities along the last axis that are known now add up to 1, but for rounding."""
-    host = concrete(p.value)
+    host = to_check(p.value)
     if host is None:
         return
     total = host.sum(axis=-1, dtype=np.float64)
@@ -321,7 +331,8 @@ def _drawn(arrays, sample, shape, dtype, work, stream, regime, violated):
     data, *parameters = arrays
     parameters = [_or_nan(v, p, work) for v, p in zip(violated, parameters, strict=True)]
     known = {} if regime is None else {"regime": regime}
-    out = sample(Source(stream, data), *parameters, shape=shape, dtype=work, **known)
+    with config.override(narrow=False):  # the dtype to compute in is not the user's
+        out = sample(Source(stream, data), *parameters, shape=shape, dtype=work, **known)
     return astype(out, dtype)
 
 
@@ -345,7 +356,8 @@ def draw(
       result: the dtype of the result where that is another one.
     """
     arrays = [p.check(who) for p in parameters]
-    dtype = floating(who, dtype, *arrays)
+    if result is None or dtype is None:  # else it is the sampler's choice, whatever the settings
+        dtype = floating(who, dtype, *arrays)
     shape = shape_for(who, shape, arrays)
     work = dtype if narrow else working_dtype(dtype)
     found = consumed(who, key)

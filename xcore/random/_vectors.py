@@ -12,7 +12,7 @@ from ..numpy._promote import as_array, astype, broadcast_shapes, check_shape
 from ..numpy._select import safe_divide
 from ._continuous import sample_exponential, sample_generalized_normal
 from ._keys import consumed
-from ._source import Source, concrete, draw, floating, positive, rounding
+from ._source import Source, draw, floating, positive, rounding, to_check
 from ._staged import staged
 
 _FACTORS = ("cholesky", "eigh", "svd")
@@ -51,7 +51,7 @@ def _correlated(arrays, shape, dtype, method, stream):
 
 def _check_symmetric(who: str, cov) -> None:
     """A covariance that is known now is symmetric, but for rounding."""
-    host = concrete(cov)
+    host = to_check(cov)
     if host is None or not host.size:
         return
     excess = np.abs(host - np.swapaxes(host, -1, -2)).max()
@@ -64,7 +64,7 @@ def _check_symmetric(who: str, cov) -> None:
 
 def check_definite(who: str, cov) -> None:
     """A covariance that is known now has a Cholesky factor."""
-    host = concrete(cov)
+    host = to_check(cov)
     if host is None or not np.isfinite(host).all():
         return
     try:

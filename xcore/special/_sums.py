@@ -12,7 +12,7 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import custom_jvp
 from .._core import dtypes, fused, typeof
-from ..numpy._promote import as_inexact, astype
+from ..numpy._promote import as_inexact, astype, axes_of
 
 
 def _wide(x):
@@ -48,7 +48,7 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False, where=Non
     >>> xc.special.logsumexp(xnp.asarray([1000.0, 1000.0]))
     Array(1000.7, dtype=float32)
     """
-    axis = tuple(axis) if isinstance(axis, list) else axis
+    axis = None if axis is None else axes_of("special.logsumexp", axis, xnp.ndim(a))
     return _logsumexp(a, b, where, axis=axis, keepdims=keepdims, return_sign=return_sign)
 
 
