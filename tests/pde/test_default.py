@@ -7,7 +7,7 @@ import scipy.sparse.linalg as sla
 import xcore as xc
 import xcore.numpy as xnp
 from xcore import pde
-from xcore.pde import Diffusion, Dirichlet, Grid, Neumann, Robin, _portrait
+from xcore.pde import Diffusion, Dirichlet, Grid, Neumann, Robin, _general, _portrait
 
 rng = np.random.default_rng(0)
 
@@ -94,7 +94,8 @@ def pixels(cells, jump, seed=7):
 
 
 def few_factors(monkeypatch):
-    """As on larger grids, of which sparse factors are not taken at once."""
+    """As on larger grids, of which sparse factors are not taken at once, and of which nothing is known yet."""
+    _general._kept.clear()
     monkeypatch.setattr(_portrait, "FACTORS_UP_TO", dict.fromkeys((1, 2, 3), 100))
     monkeypatch.setattr(_portrait, "_COARSEST", dict.fromkeys((1, 2, 3), 500))
 
@@ -197,3 +198,77 @@ def test_islands_without_values_on_their_edges_are_told():
 def test_newcomers_are_told(make, words):
     with pytest.raises(ValueError, match=words):
         make()
+
+
+# What elements tell
+
+
+def seen(op):
+    return _portrait.portrait(_general.elements(op), np.asarray(op.weights), 2.0**-52)
+
+
+def turned(angle, ratio):
+    """Couplings of this ratio, the strong ones in a direction that is a number or a function of the coordinates."""
+
+    def a(x, y):
+        t = angle(x, y) if callable(angle) else angle + 0 * x
+        c, s = xnp.cos(t), xnp.sin(t)
+        xx, xy, yy = ratio * c * c + s * s, (ratio - 1) * c * s, ratio * s * s + c * c
+        return ((xx, xy), (xy, yy))
+
+    return a
+
+
+ROUND = lambda x, y: xnp.arctan2(y - 0.5, x - 0.5 + 1e-9) + np.pi / 2
+SLANTED = [
+    (np.deg2rad(20), 1e3, True), (np.deg2rad(45), 50.0, True), (np.deg2rad(105), 1e4, True), (ROUND, 1e3, True),
+    (0.0, 1e4, False), (np.pi / 2, 1e4, False), (np.deg2rad(45), 3.0, False), (np.deg2rad(-20), 10.0, False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("angle, ratio, slanted", SLANTED)
+@pytest.mark.parametrize("faces", [Dirichlet(), Neumann(), pde.Periodic()], ids=["D", "N", "P"])
+def test_strong_couplings_across_the_axes_are_seen_and_make_no_waves(angle, ratio, slanted, faces):
+    """Next to faces with given values sums of rows may have the sign of waves where the strong direction turns."""
+    p = seen(Diffusion(Grid((40, 37)), turned(angle, ratio), faces))
+    assert p.symmetric and p.slanted == slanted and not p.waves
+    factors = _portrait.way(p, (1000, 1000), "auto")
+    assert (factors.method == "sparse") == slanted
+    assert _portrait.way(p, (1500, 1500), "auto").factors >= (2e5 if slanted else 2**14)
+
+
+def test_strong_couplings_across_two_axes_of_three_are_seen():
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        a = [[float(k == m) for m in range(3)] for k in range(3)]
+        a[i][i], a[j][j], a[i][j], a[j][i] = 75.25, 25.75, 42.87, 42.87
+        assert seen(Diffusion(Grid((9, 10, 11)), a)).slanted
+    assert not seen(Diffusion(Grid((9, 10, 11)), (1e4, 1.0, 1e2))).slanted
+
+
+@pytest.mark.parametrize("order", [4, 6])
+def test_rows_of_high_order_next_to_faces_are_no_waves_and_waves_are(order):
+    for faces in (Dirichlet(), [(Neumann(), Dirichlet()), Dirichlet()]):
+        lap = pde.Laplacian(Grid((30, 28)), faces, order)
+        assert not seen(lap - 1.0).waves
+        assert seen(lap + 200.0).waves
+    assert seen(Diffusion(Grid((30, 28)), lambda x, y: 1 + x) + (lambda x, y: 300 * x)).waves
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e-6, 16.0, 3e7])
+@pytest.mark.parametrize("cells", [(67, 61), (64, 64)])
+def test_rounding_of_nodes_leaves_operators_symmetric(unit, cells):
+    for grid in (Grid(cells, 0.0, (unit, 1.0)), Grid.cells(cells, upper=(1.0, unit))):
+        assert seen(Diffusion(grid, (lambda x, y: 1 + 1e5 * (x > 0.45 * unit), 1.0))).symmetric
+
+
+def test_slow_cycles_are_given_up_for_factors_where_these_fit(monkeypatch):
+    """For flows along closed lines a cycle takes 29 steps at 128²."""
+    few_factors(monkeypatch)
+    around = (
+        lambda x, y: 4e5 * xnp.sin(2 * np.pi * x) * xnp.cos(2 * np.pi * y),
+        lambda x, y: -4e5 * xnp.cos(2 * np.pi * x) * xnp.sin(2 * np.pi * y),
+    )
+    grid = Grid((96, 96))
+    op = Diffusion(grid, 1.0) - pde.Advection(grid, around, scheme="upwind")
+    answer, left = solved(op)
+    assert answer.ok and left < 1e-9 and int(answer.steps) <= 20

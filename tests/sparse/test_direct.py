@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import scipy.sparse.linalg as sla
 
 import xcore as xc
 import xcore.numpy as xnp
 from xcore import Status, sparse
-from xcore.sparse import Sparse
+from xcore.sparse import Sparse, _superlu
 
 
 def grid(n, dtype="float64", skew=0.0):
@@ -198,3 +199,42 @@ def test_solutions_can_be_transposed():
     a = sparse.diags_array([[1.0, -1.0], [2.0, 3.0, 4.0]], offsets=[-1, 0])
     back = xc.linear_transpose(lambda b: sparse.solve(a, b), xnp.ones(3))
     np.testing.assert_allclose(*back(xnp.ones(3)), sparse.solve(a.T, xnp.ones(3)), rtol=1e-6)
+
+
+# Threads of BLAS while SuperLU works, which asks for small products
+
+
+def test_factors_are_made_on_one_thread_of_blas(monkeypatch):
+    blas = _superlu._blas()
+    if blas is None:
+        pytest.skip("SciPy's BLAS cannot be told how many threads to take")
+    get, put = blas
+    before, seen = get(), []
+    two = sp.csc_array(2.0 * sp.eye_array(3) + 1j * sp.eye_array(3))
+    for name in ("splu", "spilu"):
+        make = getattr(sla, name)
+        monkeypatch.setattr(
+            sla, name, lambda *a, make=make, **k: (seen.append(get()), make(*a, **k))[1]
+        )
+    try:
+        put(2)
+        assert np.allclose(_superlu.superlu(two).solve(np.ones(3, complex)), 1 / (2 + 1j))
+        _superlu.superlu(two, incomplete=True)
+        assert _superlu.superlu(sp.csc_array((3, 3))) is None
+        with _superlu.one_thread(), _superlu.one_thread():
+            seen.append(get())
+        assert seen == [1, 1, 1, 1] and get() == 2
+    finally:
+        put(before)
+
+
+def test_where_blas_has_no_threads_factors_are_made_as_well(monkeypatch):
+    monkeypatch.setattr(_superlu, "_NAMES", ("no_such_{}_function",))
+    _superlu._blas.cache_clear()
+    try:
+        assert _superlu._blas() is None
+        assert np.allclose(
+            _superlu.superlu(sp.csc_array(2 * sp.eye_array(3))).solve(np.ones(3)), 0.5
+        )
+    finally:
+        _superlu._blas.cache_clear()

@@ -16,6 +16,7 @@ import numpy as np
 
 from .._control import linear_call, pure_callback
 from .._core import ShapeDtypeStruct, typeof
+from ..sparse._superlu import superlu
 from ._couplings import Couplings, inside, offsets
 from ._grid import size
 
@@ -109,7 +110,6 @@ def _found(spec: Spec, key: bytes, every: tuple):
 def _factored(spec: Spec, every: tuple):
     """(SuperLU's factors, the order of unknowns); None of a singular matrix."""
     from scipy import sparse
-    from scipy.sparse import linalg
 
     reach = (round(len(every) ** (1 / len(spec.shape))) - 1) // 2
     wide = np.complex128 if any(np.iscomplexobj(x) for x in every) else np.float64
@@ -129,12 +129,8 @@ def _factored(spec: Spec, every: tuple):
     a = sparse.coo_array((values, (place[rows], place[columns])), shape=(n, n)).tocsc()
     own: dict[str, Any] = {"diag_pivot_thresh": 1e-3, "options": {"SymmetricMode": True}}
     own = own if whole else {"diag_pivot_thresh": 0.0, "relax": 1, "panel_size": 1}
-    try:
-        return linalg.splu(a, permc_spec="NATURAL", **own), order
-    except RuntimeError as e:
-        if "singular" not in str(e):
-            raise
-        return None
+    made = superlu(a, permc_spec="NATURAL", **own)
+    return None if made is None else (made, order)
 
 
 def _numbered(shape: tuple, signs: tuple) -> np.ndarray:

@@ -42,7 +42,10 @@ _MOST_KEPT = 4  # set-ups
 _kept: dict[bytes, tuple] = {}
 _STEPS = 100  # of a solution within a step
 _FARTHEST = 6  # nodes: how far rows may look
-_PATIENCE = 40  # steps: for more, there are other ways
+_PATIENCE = {
+    "sparse": 20,
+    "algebraic": 40,
+}  # steps: for more, there are other ways, of which this is the first
 _ADVICE = ((Status.max_steps, " with max_steps"),)
 
 
@@ -99,7 +102,8 @@ def _one_of(who, op, f, how: How, set_up, others: tuple) -> FieldSolution:
     known = made[-1].get("others", others)
     once = any(isinstance(x, Value) and type(x) is not Array for x in tree.leaves((f, op)))
     if known is others:
-        answer = _known(who, op, f, made, how.replace(patience=None if once else _PATIENCE))
+        patience = None if once else _PATIENCE[others[0][0]]
+        answer = _known(who, op, f, made, how.replace(patience=patience))
         if type(answer.status) is not Array or bool(answer.ok):
             return answer
         made[-1]["why"] = f"{answer.reason}; that was no success in {int(answer.steps)} steps"

@@ -12,13 +12,15 @@ from .._control import jit, scan
 from .._core import Array, dtypes, errors, tree
 from .._solution import Status
 from ..linalg import FunctionOperator, eigsh
+from ..sparse._superlu import superlu
 from ._couplings import Couplings
 from ._factors import dissected
 from ._general import elements, eval_dtype, homogeneous, set_up
 from ._grid import size
-from ._portrait import FACTORS_AT_MOST, FACTORS_UP_TO, portrait
+from ._portrait import FACTORS_AT_MOST, portrait
 
 _TRIES, _GROWN = 40, 1e8
+_COUNTED_UP_TO = {1: 2**20, 2: 140_000, 3: 15_000}  # unknowns: several factors are made for a count
 
 
 def modes_by_elements(who: str, op, k: int, dtype, rtol: float, ncv: int, kept: tuple) -> tuple:
@@ -40,7 +42,7 @@ def modes_by_elements(who: str, op, k: int, dtype, rtol: float, ncv: int, kept: 
             who, "op", p.words(), "real and symmetric, if need be when weighted by volumes", advice
         )
     count = _Count(c, np.asarray(op.weights), op.inside)
-    shift, few = float(_below(c, op.inside)), size(c.shape) <= FACTORS_UP_TO[len(c.shape)]
+    shift, few = float(_below(c, op.inside)), size(c.shape) <= _COUNTED_UP_TO[len(c.shape)]
     wide = xnp.promote_types(dtype, eval_dtype(op + shift))
 
     near = 8 * float(dtypes.finfo(dtype).eps) ** 0.5
@@ -80,7 +82,6 @@ class _Count:
     def __call__(self, below: float) -> int | None:
         """None where rounding of the pivots may have changed a sign."""
         from scipy import sparse
-        from scipy.sparse import linalg
 
         middle = self.c.centre - below * self.weights + self.outside * np.abs(self.c.centre).max()
         moved = self.c._replace(elements=self.c.elements | {(0,) * len(self.c.shape): middle})
@@ -90,9 +91,8 @@ class _Count:
         place[order] = np.arange(n)
         a = sparse.coo_array((values, (place[rows], place[columns])), shape=(n, n)).tocsc()
         own: dict[str, Any] = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
-        try:
-            lu = linalg.splu(a, permc_spec="NATURAL", **own)
-        except RuntimeError:  # a pivot is 0
+        lu = superlu(a, permc_spec="NATURAL", **own)
+        if lu is None:  # a pivot is 0
             return None
         pivots = lu.U.diagonal()
         sound = (

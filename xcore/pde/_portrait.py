@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from typing import NamedTuple
 
 import numpy as np
 
 from ._blackbox import in_lines
-from ._couplings import Couplings
+from ._couplings import Couplings, moved
 from ._grid import size
 
 FACTORS_UP_TO = {
     1: 2**20,
-    2: 140_000,
-    3: 15_000,
-}  # unknowns, by axes: for less, sparse factors take a second, and no cycle needs to be compiled
+    2: 300_000,
+    3: 30_000,
+}  # unknowns, by axes: for less, sparse factors take two seconds, and no cycle needs to be compiled
 FACTORS_AT_MOST = {1: 2**20, 2: 1_100_000, 3: 60_000}  # as long as they are the last resort
-_COARSEST = {1: 2**20, 2: 2**14, 3: 2**12}
+_COARSEST = {1: 2**20, 2: 2**16, 3: 2**12}
 _ROUGH = 0.12  # the part of the diagonal that waves take, up to which a grid can carry them
+_SLANTED = 0.9  # of the product of the strengths along two axes, the square of what is across both
+_SOME = 1e-2  # the part of nodes where that is so
 _ROUGHEST = 0.3  # likewise where finer grids are too large for factors; it takes more steps
 
 
@@ -34,6 +38,8 @@ class Portrait(NamedTuple):
       waves: the largest part by which sums of rows are on the other side of 0 than the diagonal, as in Δ + k².
       reach: how far rows look.
       lines: whether somewhere next to all couplings of nodes are along one axis.
+      slanted: whether somewhere they are along one direction that is none of the axes', which neither points nor lines
+        along axes smooth.
     """
 
     symmetric: bool
@@ -45,6 +51,7 @@ class Portrait(NamedTuple):
     waves: float
     reach: int
     lines: bool = False
+    slanted: bool = False
 
     @property
     def definite(self) -> bool:
@@ -66,6 +73,7 @@ class Portrait(NamedTuple):
             "perhaps indefinite" if self.waves else "diagonally dominant" * self.dominant,
             "with constants in its kernel" * self.singular,
             f"{2 * self.reach + 1} points wide" * (self.reach > 1),
+            "with slanted lines of strong couplings" * self.slanted,
         ]
         return ", ".join(p for p in parts if p)
 
@@ -78,18 +86,42 @@ def portrait(c: Couplings, volumes: np.ndarray, digits: float) -> Portrait:
     )
     turn = _turn(d)
     weighted, symmetric = False, real and _symmetric(c, digits)
-    if not symmetric and real and np.ptp(volumes) > 1e-12 * volumes.max(initial=0):
+    if not symmetric and real and np.ptp(volumes) > 0:  # rounding of nodes is enough
         weighted = symmetric = _symmetric(c.map(lambda x: volumes * x), digits)
     size_of = np.abs(d) + c.others
     sums, whole = c.sums, np.where(size_of > 0, size_of, 1)
     toward = (np.conj(turn) * sums).real / whole
+    if symmetric or c.reach > 1:  # what neighbours on a face or outside would add is no wave
+        toward = np.where(_surrounded(c), toward, 0)
     waves = max(0.0, -2 * float(toward.min(initial=0)))
     return Portrait(
         symmetric, weighted, real, turn,
         bool(turn) and bool(np.all((np.conj(turn) * d).real >= c.others - 4 * digits * size_of)),
         _keeps_constants(c, 8 * digits * whole), waves if waves > 64 * digits else 0.0, c.reach,
-        any(in_lines(c)),
+        any(in_lines(c)), _is_slanted(c, turn),
     )  # fmt: skip
+
+
+def _surrounded(c: Couplings) -> np.ndarray:
+    """Where all nodes within reach are unknowns; everywhere, if there is no such place."""
+    held = (~c.alone).astype(np.float64)
+    for axis in range(held.ndim):
+        ways = [
+            tuple(s * (i == axis) for i in range(held.ndim)) for s in range(-c.reach, c.reach + 1)
+        ]
+        held = functools.reduce(np.minimum, [moved(held, o, c.rings) for o in ways])
+    return held > 0 if held.any() else np.ones(c.shape, bool)
+
+
+def _is_slanted(c: Couplings, turn: complex) -> bool:
+    """By the matrix a of div(a grad u) that has the second moments of the elements of a row."""
+    n, off = len(c.shape), [(o, (np.conj(turn) * x).real) for o, x in c.elements.items() if any(o)]
+    moment = lambda i, j: sum((o[i] * o[j] * x for o, x in off if o[i] * o[j]), np.zeros(c.shape))  # noqa: E731
+    straight = [moment(i, i) for i in range(n)]
+    for i, j in itertools.combinations(range(n), 2):
+        if np.mean(moment(i, j) ** 2 > _SLANTED * np.abs(straight[i] * straight[j])) > _SOME:
+            return True
+    return False
 
 
 def _keeps_constants(c: Couplings, least: np.ndarray) -> bool:
@@ -136,12 +168,12 @@ def way(p: Portrait, shape: tuple, method: str, near: bool = True) -> Way:
     krylov = "cg" if definite else "gcr"
     krylov = method if method in ("cg", "gcr") else krylov
     small = n <= FACTORS_UP_TO[ndim]
-    if method == "sparse" or (
-        method == "auto" and (small or not p.turn or not near) and n <= FACTORS_AT_MOST[ndim]
-    ):
+    hard = not p.turn or not near or p.slanted
+    if method == "sparse" or (method == "auto" and (small or hard) and n <= FACTORS_AT_MOST[ndim]):
         why = "it was asked for" if method == "sparse" else (
             f"{n} unknowns are few" if small else
-            "its diagonal changes sign" if not p.turn else "next neighbours tell little of it")  # fmt: skip
+            "its diagonal changes sign" if not p.turn else
+            "next neighbours tell little of it" if not near else "cycles would take many steps")  # fmt: skip
         return Way("refine", 0.0, n, "sparse", f"{p.words()}; {why}")
     if p.waves:
         return _for_waves(p, shape, krylov)
@@ -152,7 +184,9 @@ def way(p: Portrait, shape: tuple, method: str, near: bool = True) -> Way:
         what = f"{name} with classical algebraic multigrid"
         return Way(krylov, 0.0, 0, "algebraic", f"{p.words()}: {what}")
     why = f"{p.words()}: {name} with a multigrid cycle made of its elements"
-    return Way(krylov, 0.0, _COARSEST[ndim], krylov, why)
+    # with two grids in place of several these take half of the steps
+    coarsest = max(FACTORS_UP_TO[ndim], _COARSEST[ndim]) if p.slanted else _COARSEST[ndim]
+    return Way(krylov, 0.0, coarsest, krylov, why)
 
 
 def instead(p: Portrait, shape: tuple) -> tuple:
@@ -160,11 +194,7 @@ def instead(p: Portrait, shape: tuple) -> tuple:
     n, ndim = size(shape), len(shape)
     factors = (("sparse", "sparse factors were"),) * (n <= FACTORS_AT_MOST[ndim])
     rows = ("algebraic", "classical algebraic multigrid was")
-    by_rows = (rows,) * p.by_rows
-    quick = (
-        n <= 2 * FACTORS_UP_TO[ndim] or not p.symmetric
-    )  # flows take algebraic multigrid more steps
-    return factors + by_rows if quick else by_rows + factors
+    return factors + (rows,) * p.by_rows
 
 
 def _for_waves(p: Portrait, shape: tuple, krylov: str) -> Way:

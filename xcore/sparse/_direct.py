@@ -33,6 +33,7 @@ from ._pattern import Pattern
 from ._products import product_of, transposed_values
 from ._qr import qr
 from ._residuals import columns_for, each, each_values, unless_lost
+from ._superlu import superlu
 
 _MOST_KEPT = 8
 _NOT_FINITE = 2
@@ -68,7 +69,6 @@ def _factors_of(pattern: Pattern, values: np.ndarray, kind: str, options: tuple)
 
 def _factorised(pattern: Pattern, values: np.ndarray, kind: str, options: dict) -> Any:
     import scipy.sparse
-    import scipy.sparse.linalg
 
     # SuperLU takes columns, and the transpose has those: it is solved with Aᵀ in place of A.
     parts = values, pattern.indices, pattern.indptr
@@ -83,13 +83,7 @@ def _factorised(pattern: Pattern, values: np.ndarray, kind: str, options: dict) 
     }
     if kind == "ilu" or not pattern.is_symmetric:
         own = {}
-    make = scipy.sparse.linalg.spilu if kind == "ilu" else scipy.sparse.linalg.splu
-    try:
-        return make(transpose, **own, **options)
-    except RuntimeError as e:
-        if "singular" not in str(e):
-            raise
-        return None
+    return superlu(transpose, incomplete=kind == "ilu", **own, **options)
 
 
 def _solved_on_host(
