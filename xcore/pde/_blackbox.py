@@ -5,6 +5,8 @@ what is restricted is found likewise from the transpose. So upwind differences s
 flows are kept where coefficients jump, and of a symmetric operator restriction is the transpose of interpolation.
 Coarse operators are r a p, again stencils of next neighbours. Where all couplings along an axis are weak, it is not
 coarsened.
+Where no domain is, a coarse node may stand for nodes next to it, which see it across a corner: there the fields of the
+finer level are held at 0, and what was put on the diagonal to have something there is left out.
 (Dendy 1982, "Black box multigrid"; 1983, "Black box multigrid for nonsymmetric problems"; de Zeeuw 1990,
 "Matrix-dependent prolongations and restrictions in a blackbox multigrid solver")
 
@@ -19,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import sparse
-from ._couplings import Couplings, inside, offsets, read
+from ._couplings import Couplings, filled, inside, offsets, read
 from ._factors import prepared
 from ._grid import size
 
@@ -162,6 +164,8 @@ def _held(plan: Plan, c: Couplings) -> dict:
     if plan.smoother == "polynomial":
         held["reach"] = _bound(c)
     if not plan.last:
+        alone = c.alone
+        held["live"] = ~alone if alone.any() else None
         held["p"] = weights(plan, c)
         held["r"] = weights(plan, c.T) if plan.skew else None
     return held
@@ -272,10 +276,9 @@ def _weights(plan: Plan, c: Couplings, between: tuple) -> tuple:
 
 def _coarse(plan: Plan, held: dict, c: Couplings) -> Couplings:
     back = held["p"] if held["r"] is None else held["r"]
-    rings = c.rings
-    return read(
-        lambda u: _restrict(plan, back, c(_prolong(plan, held["p"], u))), coarse_shape(plan), rings
-    )
+    live = 1.0 if held["live"] is None else held["live"]
+    fine = lambda u: live * c(live * _prolong(plan, held["p"], u))  # noqa: E731
+    return filled(read(lambda u: _restrict(plan, back, fine(u)), coarse_shape(plan), c.rings))
 
 
 def _upwind(c: Couplings) -> Couplings:

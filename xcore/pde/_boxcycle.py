@@ -208,8 +208,9 @@ def cycle(plans: tuple, arrays: tuple, b):
         if plan.last:
             return u
         back = held["p"] if held["r"] is None else held["r"]
-        r = restrict(plan, back, b - product(plan, held["a"], u))
-        return u + prolong(plan, held["p"], cycle(plans[1:], arrays[1:], r))
+        live = (lambda x: x) if held["live"] is None else (lambda x: xnp.where(held["live"], x, 0))
+        r = restrict(plan, back, live(b - product(plan, held["a"], u)))
+        return u + live(prolong(plan, held["p"], cycle(plans[1:], arrays[1:], r)))
 
     def half(u, second):  # one loop, so that smoothing is compiled once
         u = smooth(plan, held, u, b, second)

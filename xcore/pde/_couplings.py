@@ -165,6 +165,18 @@ def inside(c: Couplings) -> Couplings:
     return c._replace(elements={o: x * moved(ones, o, c.rings) for o, x in c.elements.items()})
 
 
+def filled(c: Couplings) -> Couplings:
+    """With elements on the diagonal of rows that have none, as outside of a mask, that are like those of others."""
+    held = np.any(np.stack([x != 0 for x in c.elements.values()]), axis=0)
+    if held.all():
+        return c
+    known = c.centre[held]
+    turn = np.mean(known / np.maximum(np.abs(known), 1e-300)) if known.size else 0
+    usual = np.median(np.abs(known)) * turn / abs(turn) if turn else 1.0
+    middle = (0,) * len(c.shape)
+    return c._replace(elements=c.elements | {middle: np.where(held, c.centre, usual or 1.0)})
+
+
 def islands(c: Couplings) -> tuple[int, int]:
     """(parts with constants in their kernel, all parts) of unknowns that hang together."""
     from scipy import sparse

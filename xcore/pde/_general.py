@@ -25,7 +25,7 @@ from ._along import along
 from ._blackbox import Kind, Plan, algebraic, hierarchy
 from ._boxcycle import cycle, in_dtype
 from ._colours import colours, leading
-from ._couplings import Couplings, islands, nearest, offsets, read
+from ._couplings import Couplings, filled, islands, nearest, offsets, read
 from ._diffusion import Diffusion
 from ._fields import Combined, GridOperator
 from ._grid import size
@@ -240,7 +240,7 @@ def _set_up(op, c: Couplings, method: str, dtype) -> tuple:
 
 def _made(op, c: Couplings, method: str, dtype, starts: tuple) -> tuple:
     """(portrait, way, plans, arrays, what the sum of rows vanishes with, what is learnt later) of an operator."""
-    bare, c = c, _filled(c)
+    bare, c = c, filled(c)
     digits = float(
         np.finfo(np.float64).eps
     )  # elements were read in that, coefficients of fewer digits being exact
@@ -263,18 +263,6 @@ def _made(op, c: Couplings, method: str, dtype, starts: tuple) -> tuple:
         "columns": None if p.symmetric else np.abs(c.centre) + c.T.others,
     }  # fmt: skip
     return p, taken, plans, in_dtype(arrays, dtype), _null(op, bare, p), {}
-
-
-def _filled(c: Couplings) -> Couplings:
-    """With elements on the diagonal of rows that have none, as outside of a mask, that are like those of others."""
-    held = np.any(np.stack([x != 0 for x in c.elements.values()]), axis=0)
-    if held.all():
-        return c
-    known = c.centre[held]
-    turn = np.mean(known / np.maximum(np.abs(known), 1e-300)) if known.size else 0
-    usual = np.median(np.abs(known)) * turn / abs(turn) if turn else 1.0
-    middle = (0,) * len(c.shape)
-    return c._replace(elements=c.elements | {middle: np.where(held, c.centre, usual or 1.0)})
 
 
 def _acts_alike(c: Couplings) -> bool:

@@ -63,7 +63,7 @@ def _blas() -> tuple[Any, Any] | None:
     except (ImportError, OSError, AttributeError):
         return None
     for name in _NAMES:
-        found = [getattr(library, name.format(do), None) for do in ("get", "set")]
-        if all(found):
-            return tuple(found)
+        get, put = (getattr(library, name.format(do), None) for do in ("get", "set"))
+        if get and put:
+            return get, put
     return None
