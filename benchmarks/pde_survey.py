@@ -1,4 +1,4 @@
-"""Forty operators, solved by default: steps, residuals, and how steps grow with the grid.
+"""Forty-two operators, solved by default: steps, residuals, and how steps grow with the grid.
 
 ``python benchmarks/pde_survey.py 64 256 -k flow`` chooses sizes and operators. A row tells the method, its steps,
 the residual relative to the right-hand side, and seconds with compiling.
@@ -124,6 +124,27 @@ def masked(n, **more):
     return pde.Masked(grid, inside, **more)
 
 
+def flows_given(n):
+    """A disc with two holes, next to nothing flowing through its edges."""
+    away = lambda a, b, r: lambda x, y: xnp.sqrt((x - a) ** 2 + (y - b) ** 2 + 1e-30) - r  # noqa: E731
+    levels = [lambda x, y: -away(0, 0, 0.9)(x, y), away(0.3, 0.0, 0.2), away(-0.35, 0.2, 0.15)]
+    return pde.CutDiffusion(
+        Grid((n, n), -1.0, 1.0), 1.0, inside=levels, edge=[Robin(0.1, 1.0), N, N]
+    )
+
+
+def around(ratio):
+    """A matrix whose first eigenvector goes around the middle of the square."""
+
+    def a(x, y):
+        t = xnp.arctan2(y - 0.5, x - 0.5 + 1e-9) + np.pi / 2
+        c, s = xnp.cos(t), xnp.sin(t)
+        xy = (ratio - 1) * c * s
+        return ((ratio * c * c + s * s, xy), (xy, ratio * s * s + c * c))
+
+    return a
+
+
 def varying_waves(n, kh):
     return Laplacian(square(n)) + (
         lambda x, y: (kh * n) ** 2 * (0.6 + 0.4 * xnp.cos(5 * x) * xnp.sin(4 * y))
@@ -171,6 +192,8 @@ SURVEY = {
     "damped waves, kh 0.4, complex": lambda n: Laplacian(square(n)) + (0.4 * n) ** 2 * (1 + 0.1j),
     "complex diffusion": lambda n: Diffusion(square(n), checkers(1e3)) * (1 + 2j) - 3j,
     "a disc with holes": lambda n: masked(n) - 1.0,
+    "a disc with holes, given flows": lambda n: flows_given(n) - 1e-3,
+    "anisotropy 1e3 around a point": lambda n: Diffusion(square(n), around(1e3)) - 0.0,
     "3-D, anisotropy 1e4 in a plane": lambda n: Diffusion(cube(n), (1e4, 1e4, 1.0)) - 0.0,
     "3-D, lognormal, sigma 3": lambda n: Diffusion(cube(n), lognormal(n // 4, 3.0, 3)) - 0.0,
 }  # fmt: skip

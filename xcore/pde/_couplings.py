@@ -38,15 +38,18 @@ class Couplings(NamedTuple):
         return functools.reduce(np.add, terms)
 
     def map(self, f) -> Couplings:
-        """With f of each array."""
-        return self._replace(elements={o: f(c) for o, c in self.elements.items()})
+        """With f of each array; one that stands at several offsets, as zeros do, remains one."""
+        made = {id(c): f(c) for c in {id(c): c for c in self.elements.values()}.values()}
+        return self._replace(elements={o: made[id(c)] for o, c in self.elements.items()})
 
     @property
     def T(self) -> Couplings:
         """Those of the transpose: what leads from i to i + o leads back from there."""
         turned = {tuple(-s for s in o): c for o, c in self.elements.items()}
         return self._replace(
-            elements={o: moved(c, o, self.rings) for o, c in sorted(turned.items())}
+            elements={
+                o: moved(c, o, self.rings) if c.any() else c for o, c in sorted(turned.items())
+            }
         )
 
     def sorted(self) -> Couplings:
@@ -115,24 +118,42 @@ def read(apply, shape, rings, reach: int = 1) -> Couplings:
     element of each row.
     """
     lines = [colours(n, reach, ring) for n, ring in zip(shape, rings, strict=True)]
+    ways = [_ways(line, reach, ring) for line, ring in zip(lines, rings, strict=True)]
     found: dict = {}
     for colour in itertools.product(*[range(line.max() + 1) for line in lines]):
         ones = functools.reduce(
             np.logical_and.outer, [line == c for line, c in zip(lines, colour, strict=True)]
         )
         product = np.asarray(apply(ones.astype(np.float64)))
-        for o in offsets(len(shape), reach):
-            at = [
-                np.flatnonzero(_coloured(line, leading(len(line), s, ring)) == c)
-                for line, c, s, ring in zip(lines, colour, o, rings, strict=True)
-            ]
-            if all(len(x) for x in at):
-                new = found.setdefault(o, np.zeros(shape, product.dtype))
-                at = np.ix_(*at)
-                new[at] = product[at]
+        ahead = [way[c] for way, c in zip(ways, colour, strict=True)]
+        for o in _met(product, ahead, reach):
+            at = np.ix_(*[np.flatnonzero(x == s) for x, s in zip(ahead, o, strict=True)])
+            new = found.setdefault(o, np.zeros(shape, product.dtype))
+            new[at] = product[at]
     nothing = np.zeros(shape, product.dtype)
     every = {o: found.get(o, nothing) for o in offsets(len(shape), reach)}
     return Couplings(every, tuple(shape), tuple(rings))
+
+
+def _ways(line: np.ndarray, reach: int, ring: bool) -> np.ndarray:
+    """For each colour the way from each node to the one that has it; ``reach + 1`` if none is within reach."""
+    out = np.full((line.max() + 1, len(line)), reach + 1)
+    for s in range(-reach, reach + 1):
+        there = _coloured(line, leading(len(line), s, ring))
+        held = np.flatnonzero(there >= 0)
+        out[there[held], held] = s
+    return out
+
+
+def _met(product: np.ndarray, ahead: list, reach: int) -> list[tuple]:
+    """The offsets that a product with the nodes of a colour shows: of wide stencils most lead nowhere."""
+    base, code = 2 * reach + 2, 0
+    for x, at in zip(ahead, np.nonzero(product), strict=True):
+        code = code * base + x[at] + reach
+    shown = np.flatnonzero(np.bincount(code, minlength=1))
+    places = np.unravel_index(shown, (base,) * product.ndim)
+    every = [tuple(int(x) - reach for x in o) for o in zip(*places, strict=True)]
+    return [o for o in every if max(o) <= reach]
 
 
 def _coloured(line: np.ndarray, at: np.ndarray) -> np.ndarray:
