@@ -253,7 +253,8 @@ BELOW = {
         "closure_convert custom_jvp stop_gradient custom_vmap sequential_vmap pure_callback checkpoint "
         "Checkpointer read_metadata "
         # how they are run: on their own, once, on many devices, with checks
-        "while_per_element unless_spread once as_one_program OF_FEW_NUMBERS linear_call in_one_kernel by_platform fail_if make_site report "
+        "while_per_element unless_spread once as_one_program linear_call in_one_kernel by_platform fail_if make_site report "
+        "OF_FEW_NUMBERS OF_MANY_OPERATIONS MINIMISERS MINIMISERS_ALONE "
         "all_to_all shard_map"
     ),
     "_core": (

@@ -9,7 +9,7 @@ import pytest
 import xcore as xc
 import xcore.numpy as xnp
 from xcore import lax, optimize
-from xcore._backend.options import BRISK_UP_TO, brisk_options
+from xcore._backend.options import LEVELS_UP_TO, brisk_options
 from xcore._core import compile as compile_module
 from xcore._core.compile import compiler_flags
 
@@ -110,8 +110,8 @@ def test_programs_compiled_in_haste_are_executables_of_their_own():
 
 def test_solvers_of_few_numbers_are_compiled_briskly():
     """The option is of this program alone: neither of large ones nor of loops that go on for long."""
-    brisk = {"compiler_options": {BRISK_UP_TO: 100}}
-    fast = dict(brisk_options(xc.devices("cpu")[0]))
+    brisk = {"compiler_options": dict(zip(LEVELS_UP_TO, (0, 100)))}
+    fast = dict(brisk_options(xc.devices("cpu")[0], 1))
     loop = lambda n: lambda x: lax.scan(lambda c, _: (xnp.sin(c), None), x, length=n)[0]
     for f, size, small in (
         (xnp.sin, 100, True), (xnp.sin, 101, False), (lambda x: xnp.outer(x, x).sum(), 11, False),
@@ -135,7 +135,7 @@ def test_minimize_and_least_squares_are_such_solvers(monkeypatch):
         optimize.least_squares(lambda x: x - 1.25, xnp.zeros(3))
         optimize.curve_fit(lambda t, a: a * t, xnp.ones(4), xnp.ones(4), p0=xnp.ones(1))
     whole = [p for p in seen if any(e.op.name == "while" for e in p.eqns)]
-    assert len(whole) >= 3 and all(BRISK_UP_TO in dict(p.options) for p in whole)
+    assert len(whole) >= 3 and all({*LEVELS_UP_TO} <= {*dict(p.options)} for p in whole)
 
 
 def test_settings_of_the_runtime(tmp_path, monkeypatch):
@@ -218,3 +218,36 @@ def test_clamp_is_what_jax_does_with_known_positions():
         assert float(xc.grad(lambda y: y[7] ** 2)(x)[2]) == 4
     with pytest.raises(IndexError):
         x[5]
+
+
+def levels_of(f, *args, **options):
+    """At which level a program is compiled; None for the compiler's own."""
+    with xc.config.override(disable_most_optimizations=False):
+        program = xc.jit(f, **options).trace(*args).program
+        flags = dict(compiler_flags(program, xc.devices("cpu")[:1]))
+    return flags.get("xla_backend_optimization_level")
+
+
+def test_levels_of_the_compiler():
+    """Programs of small arrays without loops at level 1; solvers at their own, alone and in users' programs."""
+    loop = lambda x: lax.fori_loop(0, 9, lambda i, x: xnp.sin(xnp.cos(xnp.sin(x))), x)
+    solver = xc.jit(loop, compiler_options=dict(zip(LEVELS_UP_TO, (36, 72))))  # nine times
+    ones = xnp.ones
+    assert levels_of(xnp.sin, ones(256)) == 1 and levels_of(xnp.sin, ones(257)) is None
+    assert levels_of(loop, ones(3)) is None  # a user's loop may go on for long
+    assert [levels_of(solver, ones(n)) for n in (4, 5, 8, 9)] == [0, 1, 1, None]
+    assert [levels_of(lambda x: solver(x) + 1, ones(n)) for n in (4, 5, 9)] == [0, 1, None]
+    assert levels_of(xc.vmap(lambda x: solver(x) + 1), ones((2, 2))) == 0
+    assert levels_of(xc.vmap(lambda x: solver(x) + 1), ones((3, 3))) is None
+    many = lambda x: solver(loop(xnp.cos(xnp.sin(xnp.cos(x * 2))) + 1)) + 1
+    assert levels_of(many, ones(3)) is None  # the solver is the smaller part
+    # large arrays that are only read do not count but at level 0
+    table = ones(1000)
+    assert levels_of(lambda x: solver(lax.dot(table, table) * x), ones(2)) == 1
+
+
+def test_a_minimiser_in_a_users_program_is_compiled_at_a_level_of_its_own():
+    def least(a):
+        return optimize.minimize(lambda x: xnp.sum((x - a) ** 2), xnp.zeros(3)).x
+
+    assert levels_of(least, 2.0) == 1 and levels_of(xc.vmap(least), xnp.ones(4)) == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,17 +41,22 @@ _HASTE: dict[str, Flags] = {
 CHAIN_OPTIONS: Flags = (("xla_cpu_use_fusion_emitters", False),) if VERSION < 495 else ()
 
 
-# Of small arrays the code costs little beside the calls of it, and half of the compiler's time is spent on it in vain.
-_BRISK: dict[str, Flags] = {
-    "cpu": (
-        ("xla_backend_optimization_level", 1),
+# Of small arrays the code costs little beside the calls of it, and half of the compiler's time is spent on it in vain:
+# at level 1 it is as fast, at level 0 up to twice as slow, in a third of the time.
+_BRISK: dict[str, Callable[[int], Flags]] = {
+    "cpu": lambda level: (
+        ("xla_backend_optimization_level", level),
         ("xla_cpu_parallel_codegen_split_count", 1),
         *([("xla_cpu_use_fusion_emitters", False)] if VERSION < 495 else []),
         ("xla_llvm_disable_expensive_passes", True),
     ),
 }
-# Not a flag of XLA's, but how many elements the largest value of a program may have for these.
-BRISK_UP_TO = "brisk_up_to"
+# Not flags of XLA's, but how many elements the largest value of a program may have for level 0, and for level 1.
+LEVELS_UP_TO = ("level_0_up_to", "level_1_up_to")
+# Of programs that say nothing: users' without loops, and our functions called on arrays. What is read at many
+# places, or of long chains, is slower from some thousand elements on.
+USUAL_LEVELS = (0, 256)
+USUAL_OPTIONS: Flags = tuple(zip(LEVELS_UP_TO, USUAL_LEVELS, strict=True))
 
 
 def hasty_options(device: Device) -> Flags:
@@ -59,9 +64,10 @@ def hasty_options(device: Device) -> Flags:
     return _HASTE[platform_of(device)]
 
 
-def brisk_options(device: Device) -> Flags:
-    """Options for programs of small arrays, which run as fast with them as with the compiler's own."""
-    return _BRISK.get(platform_of(device), ())
+def brisk_options(device: Device, level: int) -> Flags:
+    """Options for programs of small arrays."""
+    flags = _BRISK.get(platform_of(device))
+    return flags(level) if flags else ()
 
 
 def compile_options(

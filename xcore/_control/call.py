@@ -70,6 +70,7 @@ def _transpose(cotangents, *args, program):
 
 def _batch(size, args, batched, *, program, axis_name=None):
     q, is_batched = batch_program(program, size, batched, axis_name=axis_name)
+    q.options = program.options
     return call(*args, program=q), is_batched
 
 

@@ -42,6 +42,7 @@ from .._transforms.programs import (
 from .._transforms.transpose import instantiate
 from .call import call_program
 from .carry import Body, check_like, leaf_values, merge_captured, promoted_start
+from .levels import OF_FEW_NUMBERS
 
 # The linear operation
 # Programs: ``matvec``: (parameters, x) -> A x. ``solve``: (parameters, b) -> x and what else it
@@ -278,6 +279,8 @@ def custom_linear_solve(
         vecmat = _transpose_linear(linear, given.structure)
         bodies.append(given.traced("transpose_solve", lambda c: back_solver(vecmat, c), pair=True))
     (a, forward, *backward), captured = merge_captured(bodies)
+    for program in (forward, *backward):
+        program.options = tuple(OF_FEW_NUMBERS.items())
     n = len(captured)
     back = (a, forward) if symmetric else None
     if backward:

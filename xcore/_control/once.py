@@ -19,16 +19,12 @@ from typing import Any
 
 import numpy as np
 
-from .._backend.options import BRISK_UP_TO
 from .._core import Array, is_evaluating, is_traced, tree
 from .._core.config import FastCache
 from .captures import names_of
 from .jit import jit
+from .levels import OF_FEW_NUMBERS
 
-# Solvers are long programs. Of few unknowns and data the first call takes half the time so, and later ones no longer.
-OF_FEW_NUMBERS = {BRISK_UP_TO: 2048}
-# Where the work is products by dense kernels, which are not compiled, that is so of any number of unknowns.
-OF_KERNELS = {BRISK_UP_TO: 2**62}
 _MOST = 256  # functions that are kept
 _DEEP = 4000  # things that are looked at
 _WHOLE = 2**23  # bytes of an array that are looked at
@@ -74,7 +70,7 @@ class Same:
         return id(self.thing)
 
 
-def as_one_program(run: Any, *given: Any) -> Any:
+def as_one_program(run: Any, *given: Any, options: Any = OF_FEW_NUMBERS) -> Any:
     """``run(*given)`` of a solver: outside of transformations it would be a hundred small programs.
 
     >>> import xcore.numpy as xnp
@@ -82,7 +78,7 @@ def as_one_program(run: Any, *given: Any) -> Any:
     6.0
     """
     if is_evaluating() and not any(map(is_traced, tree.leaves(given))):
-        run = once(run, compiler_options=OF_FEW_NUMBERS)
+        run = once(run, compiler_options=options)
     return run(*given)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import sys
 import threading
 import time
@@ -14,7 +15,8 @@ from .._backend import cache as disk
 from .._backend import callbacks, cluster, memory
 from .._backend import client as backend
 from .._backend.options import (
-    BRISK_UP_TO,
+    LEVELS_UP_TO,
+    USUAL_LEVELS,
     brisk_options,
     compile_options,
     hasty_options,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
 V = TypeVar("V")
 
 CAPACITY = 4096  # executables kept in memory
+_LOOPS = ("scan", "while")
 
 
 class Bounded(OrderedDict[Any, V]):
@@ -186,22 +189,40 @@ def recompile(p: Program, place: Devices | Layout, donors: Donors = ()) -> None:
 
 def compiler_flags(p: Program, devices: Devices) -> Flags:
     """Flags of XLA for a program: its own have the last word."""
-    own = dict(p.options)
-    most = own.pop(BRISK_UP_TO, 0)
+    own = tuple((k, v) for k, v in p.options if k not in LEVELS_UP_TO)
     if config.settings().disable_most_optimizations:
-        return (*hasty_options(devices[0]), *own.items())
-    flags = brisk_options(devices[0]) if most else ()
-    return (*(flags if flags and _is_small(p, most) else ()), *own.items())
+        return (*hasty_options(devices[0]), *own)
+    levels = _levels(p)
+    largest = _largest(p, loops=bool(levels))
+    for level, most in enumerate(levels or USUAL_LEVELS):
+        given = 0 if level else max([v.type.size for v in p.inputs], default=0)
+        if max(largest, given) <= most:
+            return (*brisk_options(devices[0], level), *own)
+    return own
 
 
-def _is_small(p: Program, most: int) -> bool:
-    """Whether no value has more elements; in a loop of known length those of all times count."""
-    values = [*p.inputs, *[v for e in p.eqns for v in e.outputs]]
-    return all(v.type.size <= most for v in values) and all(
-        _is_small(q, most // max(e.params["length"], 1) if e.op.name == "scan" else most)
-        for e in p.eqns
-        for q in subprograms(e.params)
-    )
+def _largest(p: Program, loops: bool) -> float:
+    """How many elements the largest result has, in a loop of known length of all times; infinite if there are loops."""
+    found: float = 0
+    for e in p.eqns:
+        times = max(e.params["length"], 1) if e.op.name == "scan" else 1
+        if e.op.name in _LOOPS and not loops:
+            return math.inf
+        parts = [times * _largest(q, loops) for q in subprograms(e.params)]
+        found = max([found, *[v.type.size for v in e.outputs], *parts])
+    return found
+
+
+def _levels(p: Program) -> tuple[int, ...]:
+    """What the program says, or one in it that makes up more than half of it."""
+    own = tuple(v for k, v in p.options if k in LEVELS_UP_TO)
+    inner = [q for e in p.eqns for q in subprograms(e.params)]
+    most = [q for q in inner if 2 * _length(q) > _length(p)]
+    return own or (_levels(most[0]) if most else ())
+
+
+def _length(p: Program) -> int:
+    return sum(1 + sum(map(_length, subprograms(e.params))) for e in p.eqns)
 
 
 def _build(p: Program, devices: Devices, donors: Donors) -> Built:

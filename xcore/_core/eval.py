@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._backend import client as backend
-from .._backend.options import CHAIN_OPTIONS
+from .._backend.options import CHAIN_OPTIONS, USUAL_OPTIONS
 from . import config, dtypes, errors, findings, tree
 from .array import Array, ScalarBuffers, fresh_scalar, from_host, reach_of, scalar
 from .call_paths import by_position, call_path
@@ -519,7 +519,7 @@ def fused(count: int = 1, chain: bool = False) -> Callable[[Callable[..., Any]],
     """
 
     def wrap(f: Callable[..., Any]) -> Any:
-        general = Fused(f, count, CHAIN_OPTIONS if chain else ())
+        general = Fused(f, count, (*USUAL_OPTIONS, *(CHAIN_OPTIONS if chain else ())))
         fast = call_path(general, f)
         fast.fused = general
         return fast

@@ -13,7 +13,7 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .. import random
 from .._control import jit, vmap
-from .._control.once import OF_FEW_NUMBERS
+from .._control.levels import OF_FEW_NUMBERS
 from .._core import Array, dtypes, errors, fused, is_evaluating, one_of
 from .._iterate import Steps, checkpoints, iterate
 from .._solution import Solution, Status

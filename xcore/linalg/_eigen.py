@@ -15,6 +15,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import cond, fori_loop, vmap
+from .._control.levels import OF_MANY_OPERATIONS
 from .._control.once import as_one_program
 from .._core import Array, ArrayLike, Key, dtypes, errors, require, static, struct, tree, typeof
 from .._core.settings import one_of
@@ -224,7 +225,7 @@ def eigsh(
 
     # what factors of sparse matrices hold on the host is new in each call
     direct = checkpoint or (shifted and (inverse is not None or type(a) in INVERSES))
-    solve = run if direct else functools.partial(as_one_program, run)
+    solve = run if direct else functools.partial(as_one_program, run, options=OF_MANY_OPERATIONS)
     return _answer(who, report, *solve(a, start, operator))
 
 
@@ -441,7 +442,10 @@ def lobpcg(
             checkpoint=checkpoints(who, checkpoint),
         )  # fmt: skip
 
-    return _answer(who, report, *(run(a, start) if checkpoint else as_one_program(run, a, start)))
+    solve = (
+        run if checkpoint else functools.partial(as_one_program, run, options=OF_MANY_OPERATIONS)
+    )
+    return _answer(who, report, *solve(a, start))
 
 
 def _by_lobpcg(

@@ -11,7 +11,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import custom_linear_solve, eval_shape, jit, vmap
-from .._control.once import OF_FEW_NUMBERS
+from .._control.levels import OF_FEW_NUMBERS
 from .._core import Array, ArrayLike, dtypes, errors, tree, typeof
 from .._iterate import history_of
 from .._solution import Solution, Status

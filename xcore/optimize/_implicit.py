@@ -19,7 +19,8 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import custom_jvp, custom_root, eval_shape, jit, vmap
 from .._control.checks import report
-from .._control.once import OF_FEW_NUMBERS, once
+from .._control.levels import MINIMISERS, MINIMISERS_ALONE
+from .._control.once import once
 from .._core import Array, findings, is_evaluating, tree, typeof
 from ..linalg import GMRES, FunctionOperator, linear_solve
 
@@ -78,14 +79,14 @@ def at_once(solve, problem, *starts) -> Any:
             return solve(*starts)
 
     with _replaced(problem, args=None), _replaced(problem.flat, start=None):
-        program = once(run, compiler_options=OF_FEW_NUMBERS)
+        program = once(run, compiler_options=MINIMISERS_ALONE)
     try:
         return program(moving, *starts)
     except Exception:
         if not moving:
             raise
     # the function may have to know its args, or what is wrong is seen better in them
-    return jit(solve, compiler_options=OF_FEW_NUMBERS)(*starts)
+    return jit(solve, compiler_options=MINIMISERS_ALONE)(*starts)
 
 
 def differentiable(equation, value, solve, x0, problem, checkpoint=None, linear=None):
@@ -114,7 +115,7 @@ def differentiable(equation, value, solve, x0, problem, checkpoint=None, linear=
         return equation(x), [a - b for a, b in zip(seen, known)]
 
     def run(_, start):
-        x, aux = solve(start[0])
+        x, aux = jit(solve, compiler_options=MINIMISERS)(start[0])
         return (x, tree.leaves(aux["value"])), {k: v for k, v in aux.items() if k != "value"}
 
     def tangent(f, y):

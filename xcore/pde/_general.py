@@ -16,6 +16,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import custom_linear_solve, eval_shape, jit, linear_transpose, vmap
+from .._control.levels import OF_MANY_OPERATIONS
 from .._core import Array, Value, dtypes, ensure_compile_time_eval, errors, tree, typeof
 from .._iterate import history_of
 from .._solution import Status, first_that_holds
@@ -322,7 +323,7 @@ def _solve_program(op, f, arrays, ready: Prepared):
     return u, steps, rows, judged, excess, mean
 
 
-_run = jit(_solve_program, static_argnums=3)
+_run = jit(_solve_program, static_argnums=3, compiler_options=OF_MANY_OPERATIONS)
 
 
 def _balanced(right, null):

@@ -9,6 +9,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import jit, scan
+from .._control.levels import OF_MANY_OPERATIONS
 from .._core import Array, DTypeLike, dtypes, errors, one_of, require, tree, typeof
 from .._iterate import history_of
 from .._solution import Solution, Status
@@ -182,7 +183,7 @@ def _scaled(op, dtype):
     return root, FunctionOperator(product, op, (n, n), symmetric=True)
 
 
-@jit(static_argnums=(1, 2, 3, 4, 5, 6))
+@jit(static_argnums=(1, 2, 3, 4, 5, 6), compiler_options=OF_MANY_OPERATIONS)
 def _modes_by_cycles(op, k: int, dtype, smoother: str, rtol: float, history: bool, progress):
     root, a = _scaled(op, dtype)
     near = tree.map(ops.stop_gradient, op)
@@ -239,7 +240,7 @@ def _irregular(n: int, k: int, dtype):
     return xnp.asarray(np.sin(1.0 + np.arange(n * k) ** 2 % 1e6).reshape(n, k).astype(dtype))
 
 
-@jit(static_argnums=(1, 2, 3, 4, 5, 6, 7))
+@jit(static_argnums=(1, 2, 3, 4, 5, 6, 7), compiler_options=OF_MANY_OPERATIONS)
 def _modes_by_inverse(
     op, k: int, dtype, smoother: str, rtol: float, ncv: int, history: bool, progress
 ):

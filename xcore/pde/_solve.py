@@ -11,6 +11,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import cond, custom_linear_solve, jit, linear_transpose
+from .._control.levels import OF_MANY_OPERATIONS
 from .._core import Array, ArrayLike, Tracer, dtypes, errors, one_of, require, tree, typeof
 from .._iterate import history_of
 from .._solution import Certificate, Status
@@ -367,7 +368,7 @@ def solve_shifted(op, right, tau):
     return u.astype(kept), status
 
 
-_solve = jit(_solve_any, static_argnums=2)
+_solve = jit(_solve_any, static_argnums=2, compiler_options=OF_MANY_OPERATIONS)
 
 
 # By multigrid

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import custom_linear_solve, fori_loop, jit, stop_gradient
-from .._control.once import OF_KERNELS
+from .._control.levels import OF_KERNELS
 from .._core import Array, ArrayLike, dtypes, struct, tree
 from .._solution import Solution, Status, first_that_holds
 from ..linalg import LinearOperator
