@@ -1,5 +1,7 @@
 """What users give by mistake is refused in words, and never taken for a success."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -143,3 +145,20 @@ def test_scales_of_variables_that_are_none():
         with pytest.raises(ERRORS, match="x_scale must be 'jac', a number above 0"):
             from_scipy(wrong)
     assert all(bool(from_scipy(s).success) for s in (None, "jac", 2.0, np.ones(2)))
+
+
+@pytest.mark.parametrize("rule", [xo.LBFGS(memory=3), xo.BFGS(), xo.NonlinearCG(), xo.Gradient()])
+def test_a_rule_for_directions_is_a_method(rule):
+    """It searches along its directions as ``Descent`` of it does."""
+    f = lambda x: xnp.sum((x - 1.5) ** 2)
+    found, same = (xo.minimize(f, xnp.zeros(3), method=m) for m in (rule, xo.Descent(rule)))
+    assert found.success and found.x.tolist() == same.x.tolist()
+
+
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [(xo.LBFGS, "LBFGS()"), (xo.adam(0.1), "fit()"), (3, "given 3"), (lambda: None, "Descent")],
+)
+def test_what_is_no_method_is_told(method, words):
+    with pytest.raises(ValueError, match=re.escape(words)):
+        xo.minimize(lambda x: xnp.sum(x**2), xnp.zeros(2), method=method)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import numpy as xnp
-from .._core import typeof
+from .._core import errors, typeof
 from .._iterate import checkpoints
 from .._solution import Certificate
 from ._bounds import box_of
@@ -17,6 +17,7 @@ from ._result import Result, result
 from ._rounds import BLIND, WORDS, rounds
 from ._scalar import Brent
 from ._simplex import NelderMead
+from ._transform import GradientTransformation
 
 METHODS = {
     "gradient-descent": Descent(Gradient(), "backtracking"),
@@ -34,6 +35,15 @@ METHODS = {
     "golden": Brent(parabolas=False),
 }
 BOUNDED = (LBFGSB, *BLIND)
+DIRECTIONS = (Gradient, NonlinearCG, BFGS, LBFGS)
+
+
+def _instead(method) -> str:
+    if isinstance(method, type):
+        return f"That is the class; an object of it is {method.__name__}()."
+    if isinstance(method, GradientTransformation):
+        return "That is a rule for updates; fit() and loops of your own take it."
+    return ""
 
 
 def method_of(who: str, given, bounds):
@@ -48,6 +58,11 @@ def method_of(who: str, given, bounds):
                 f"also for constraints; or an object with init and step; given {given!r}."
             )
         method = METHODS[method]
+    if isinstance(method, DIRECTIONS):
+        method = Descent(method)
+    if isinstance(method, type) or not hasattr(method, "step"):
+        need = "a name such as 'bfgs', or an object with init and step such as Descent(LBFGS(memory=20))"
+        raise errors.bad_argument(who, "method", method, need, _instead(method))
     if bounds is not None and not isinstance(method, BOUNDED):
         raise ValueError(
             f"xcore.{who}: {method} knows no bounds; use 'L-BFGS-B', 'Nelder-Mead', 'SLSQP' or, for one "
