@@ -12,6 +12,7 @@ import pytest
 
 import xcore as xc
 import xcore.numpy as xnp
+from xcore._core.eval import EvalTrace
 
 X = np.arange(4, dtype=np.float32)
 
@@ -462,3 +463,27 @@ assert left < 0.4 * grown, (left, grown)
 def test_clear_caches_gives_memory_back():
     environment = dict(os.environ, XCORE_CACHE="0")
     subprocess.run([sys.executable, "-c", MEMORY], check=True, env=environment, timeout=200)
+
+
+def test_an_inlined_function_is_one_program_under_eager_derivatives(monkeypatch):
+    """Nothing is recorded there that its equations could be written into: they ran one by one."""
+
+    def f(x):
+        for k in range(9):
+            x = xnp.sin(x) * (1.0 + 0.1 * k) + 0.3 * x
+        return x.sum()
+
+    inlined = xc.jit(f, inline=True)
+    names = lambda g: [e.op.name for e in xc.jit(g).trace(xnp.ones(17)).program.eqns]
+    assert "call" not in names(inlined) and "call" not in names(xc.grad(inlined))
+    ran, process = [], EvalTrace.process
+    monkeypatch.setattr(
+        EvalTrace, "process", lambda self, op, *rest: ran.append(op) or process(self, op, *rest)
+    )
+    x = xnp.linspace(0.1, 0.2, 17)
+    for transform in (xc.grad, xc.hessian, lambda g: xc.vmap(lambda x, s: g(s * x), (None, 0))):
+        args = (x,) if transform in (xc.grad, xc.hessian) else (x, x)
+        expected = np.asarray(xc.jit(transform(f))(*args))
+        ran.clear()
+        np.testing.assert_allclose(transform(inlined)(*args), expected, rtol=1e-4, atol=1e-5)
+        assert len(ran) <= 30, [op.name for op in ran]

@@ -26,9 +26,15 @@ def _lower(ctx, *values, program):
     return ctx.call_program(program, values)
 
 
+def _compile_alike(program: Program, *derived: Program) -> None:
+    for q in derived:
+        q.options = program.options
+
+
 def _jvp(primals, tangents, *, program):
     nonzero = [t is not None for t in tangents]
     q, nonzero_out = jvp_program(program, nonzero)
+    _compile_alike(program, q)
     outs = call(*primals, *marked(tangents, nonzero), program=q)
     n = len(program.outputs)
     return outs[:n], fill(outs[n:], nonzero_out)
@@ -36,6 +42,7 @@ def _jvp(primals, tangents, *, program):
 
 def _linearize(primals, nonzero, *, program):
     done = linearize_program(program, nonzero)
+    _compile_alike(program, done.primal, done.linear)
     outs = call(*primals, program=done.primal)
     residuals = done.residuals(outs, primals)
 
@@ -64,13 +71,14 @@ def _transpose(cotangents, *args, program):
     linear = [isinstance(a, Linear) for a in args]
     residuals = [a for a, m in zip(args, linear, strict=True) if not m]
     q = transpose_program(linear_last(program, linear), len(residuals))
+    _compile_alike(program, q)
     cts = [instantiate(ct, t) for ct, t in zip(cotangents, program.out_types, strict=True)]
     return fill(call(*residuals, *cts, program=q), linear)
 
 
 def _batch(size, args, batched, *, program, axis_name=None):
     q, is_batched = batch_program(program, size, batched, axis_name=axis_name)
-    q.options = program.options
+    _compile_alike(program, q)
     return call(*args, program=q), is_batched
 
 

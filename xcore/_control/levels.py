@@ -18,7 +18,7 @@ def _levels(zero: int, one: int) -> dict[str, int]:
 # Iterations that may be many.
 OF_FEW_NUMBERS = _levels(0, 2048)
 # Solvers with much around their iterations.
-OF_MANY_OPERATIONS = _levels(0, 2**18)
+OF_MANY_OPERATIONS = _levels(0, 2**20)
 # Minimisers take seconds to compile, and milliseconds to run; called by themselves, one of them in Python.
 MINIMISERS, MINIMISERS_ALONE = _levels(0, 2**22), _levels(2048, 2**22)
 # The work is products by dense kernels, which are not compiled.

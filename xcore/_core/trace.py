@@ -29,6 +29,7 @@ class Trace:
     live = True
     folds = False  # whether it computes at once what holds none of its tracers
     by_type = False  # whether functions are jitted, and nothing of them is run
+    parent: Trace | None = None  # where it does what is left to do
 
     def process(self, op: Op, args: Sequence[Operand], params: dict[str, Any]) -> list[Operand]:
         raise errors.missing_rule(op, "lower")
@@ -80,6 +81,14 @@ def is_evaluating() -> bool:
     return current() is _bottom[0]
 
 
+def is_recording() -> bool:
+    """True when what is done becomes part of a program, also by way of derivatives and batches."""
+    trace = current()
+    while trace.parent is not None:
+        trace = trace.parent
+    return trace is not _bottom[0]
+
+
 class using:
     """``with using(trace):`` makes a trace current."""
 
@@ -108,12 +117,14 @@ class FoldingTrace(Trace):
 
     folds = True
 
+    parent: Trace
+
     def __init__(self, outside: Trace) -> None:
-        self.outside = outside
+        self.parent = outside
 
     def process(self, op: Op, args: Sequence[Operand], params: dict[str, Any]) -> list[Operand]:
         axes = op.effects is not None and any(type(e) is tuple for e in op.effects(**params))
-        with using(self.outside if axes or not are_known(args) else _bottom[0]):
+        with using(self.parent if axes or not are_known(args) else _bottom[0]):
             return bind(op, *args, **params)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import fori_loop, jit, stop_gradient
+from .._control.levels import OF_MANY_OPERATIONS
 from .._core import Array, ArrayLike, dtypes, errors, one_of, require, static, struct
 from .._solution import Solution
 from ..linalg import CG, GMRES, LinearOperator, linear_solve
@@ -208,7 +209,12 @@ def _chebyshev(level: Level, b: Array, x: Array | None, sweeps: int) -> Array:
 # Values of all levels
 
 
-@functools.partial(jit, static_argnames=("hierarchy", "hermitian"), inline=True)
+@functools.partial(
+    jit,
+    static_argnames=("hierarchy", "hermitian"),
+    inline=True,
+    compiler_options=OF_MANY_OPERATIONS,
+)
 def _levels(
     a: Sparse, tentative: Any, hierarchy: Hierarchy, hermitian: bool
 ) -> tuple[tuple[Level, ...], Any]:
