@@ -117,14 +117,12 @@ class FoldingTrace(Trace):
 
     folds = True
 
-    parent: Trace
-
     def __init__(self, outside: Trace) -> None:
-        self.parent = outside
+        self.parent = self.outside = outside
 
     def process(self, op: Op, args: Sequence[Operand], params: dict[str, Any]) -> list[Operand]:
         axes = op.effects is not None and any(type(e) is tuple for e in op.effects(**params))
-        with using(self.parent if axes or not are_known(args) else _bottom[0]):
+        with using(self.outside if axes or not are_known(args) else _bottom[0]):
             return bind(op, *args, **params)
 
 

@@ -114,8 +114,10 @@ def differentiable(equation, value, solve, x0, problem, checkpoint=None, linear=
         known = tree.leaves(value(x))
         return equation(x), [a - b for a, b in zip(seen, known)]
 
+    solved: Any = jit(solve, compiler_options=MINIMISERS)
+
     def run(_, start):
-        x, aux = jit(solve, compiler_options=MINIMISERS)(start[0])
+        x, aux = solved(start[0])
         return (x, tree.leaves(aux["value"])), {k: v for k, v in aux.items() if k != "value"}
 
     def tangent(f, y):
