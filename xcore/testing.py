@@ -88,7 +88,13 @@ def _is_smooth(x) -> bool:
 
 
 def _host(tree_):
-    return tree.map(lambda x: np.asarray(x), tree_)
+    """On the host, as wide as functions take it: under the setting narrow a Python float is a float32."""
+
+    def on_host(x):
+        x = np.asarray(x)
+        return x.astype(dtypes.at_width(x.dtype), copy=False)
+
+    return tree.map(on_host, tree_)
 
 
 def _random_like(rng, tree_):

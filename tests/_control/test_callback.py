@@ -1,5 +1,6 @@
 """Python functions inside compiled programs: what they see, in which order, and what they raise."""
 
+import pickle
 import threading
 
 import numpy as np
@@ -382,6 +383,31 @@ def test_the_cause_is_the_exception_itself():
         xc.jit(lambda x: debug.callback(fails, x))(1.0)
     assert type(caught.value.__cause__) is LookupError
     assert any(e.name == "fails" for e in traceback_entries(caught.value.__cause__))
+
+
+class NeedsTwo(Exception):
+    def __init__(self, one, two):
+        super().__init__(one, two)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [ValueError("low"), KeyError("low"), OSError(2, "low"), errors.ShapeError("low"), StopIteration("low"),
+     UnicodeDecodeError("utf-8", b"x", 0, 1, "low"), NeedsTwo(1, "low")],
+    ids=lambda e: type(e).__name__,
+)  # fmt: skip
+@pytest.mark.parametrize("wrap", [lambda f: f, xc.jit])
+def test_the_class_of_the_exception_catches_it(error, wrap):
+    """Where a class can be both and takes a text alone; CallbackError does always."""
+
+    def fails(x):
+        raise error
+
+    with pytest.raises(errors.CallbackError, match="fails raised") as caught:
+        np.asarray(wrap(lambda x: pure_callback(fails, shape(x), x))(xnp.ones(2)))
+    alone = isinstance(error, (UnicodeDecodeError, NeedsTwo))
+    assert isinstance(caught.value, type(error)) != alone
+    assert type(pickle.loads(pickle.dumps(caught.value))) is errors.CallbackError
 
 
 def traceback_entries(e):

@@ -278,5 +278,18 @@ def check_more_names_behind():
         pass
 
 
+def check_derivatives_at_python_numbers():
+    """What is checked has 32 bits, and so have the steps and bounds."""
+    from jax.test_util import check_grads, check_jvp, check_vjp
+
+    def f(x, y):
+        return jnp.sqrt(jnp.sum(jnp.square(x - y)))
+
+    for args in ((0.3, 1.5), (np.float64(0.3), np.ones(2))):
+        check_grads(f, args, order=2)
+        check_jvp(f, lambda *a: jax.jvp(f, *a), args)
+        check_vjp(f, lambda *a: jax.vjp(f, *a), args)
+
+
 if __name__ == "__main__":
     tell(globals())

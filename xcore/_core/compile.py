@@ -365,6 +365,6 @@ def raise_from_callback(name: str | None, original: BaseException) -> NoReturn:
     """Raise what a callback raised: as it is if it is xcore's own or not an error, else with its name."""
     if name is None or not isinstance(original, Exception):
         raise original from None
-    raise errors.CallbackError(
+    raise errors.callback_error_like(type(original))(
         f"The Python callback {name} raised {type(original).__name__}: {original}"
     ) from original

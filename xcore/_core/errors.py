@@ -45,6 +45,7 @@ from .exceptions import (  # noqa: F401  (for call sites: errors.TreeError)
     TreeError,
     UnknownModeError,
     XcoreError,
+    callback_error_like,
 )
 
 

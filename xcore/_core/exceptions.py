@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -129,7 +130,7 @@ class DistributedError(XcoreError, RuntimeError):
 class CallbackError(XcoreError, RuntimeError):
     """A Python callback inside a compiled program raised, or returned something of the wrong form.
 
-    The exception that it raised is the ``__cause__``.
+    The exception that it raised is the ``__cause__``, and ``except`` of its class catches this one too.
 
     >>> import xcore as xc
     >>> def fails(x):
@@ -138,6 +139,23 @@ class CallbackError(XcoreError, RuntimeError):
     Traceback (most recent call last):
     CallbackError: The Python callback fails raised LookupError: no such row
     """
+
+    def __str__(self) -> str:  # a KeyError has another one
+        return Exception.__str__(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return CallbackError, self.args
+
+
+@functools.cache
+def callback_error_like(kind: type[Exception]) -> type[CallbackError]:
+    """CallbackError as a subclass of another class, too, where a class can be both and takes a text alone."""
+    try:
+        both = type("CallbackError", (CallbackError, kind), {})
+        kind("")
+    except Exception:
+        return CallbackError
+    return both
 
 
 class CheckError(XcoreError, ValueError):
