@@ -444,6 +444,20 @@ def test_custom_gradient():
     assert_close(xc.grad(xc.grad(f))(0.0, 2.0), 200.0)
 
 
+@pytest.mark.parametrize("low", [-0.5, -1, np.float32(-0.5)])
+@pytest.mark.parametrize("wrap", [lambda f: f, xc.jit])
+def test_custom_gradient_with_constant_cotangents(low, wrap):
+    """Python numbers, and arrays of the module, that do not depend on the cotangent."""
+
+    @xc.custom_gradient
+    def clipped(x, low, high):
+        return x, lambda g: (xnp.clip(g, low, high), 0.0, np.float32(0))
+
+    f = wrap(lambda x: 0.5 * clipped(x, low, 0.5) ** 2)
+    assert_close(xc.grad(f)(xnp.array(2.0)), 0.5)
+    assert_close(xc.grad(lambda x, y: clipped(x, low, y), (0, 1))(2.0, 0.5), (0.5, 0.0))
+
+
 def test_custom_gradient_of_one_tree_with_a_bare_cotangent():
     @xc.custom_gradient
     def f(p):

@@ -1,5 +1,7 @@
 """Dtypes and shapes that the Array API standard prescribes, function by function."""
 
+import enum
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -301,3 +303,18 @@ def test_dtypes_stand_for_their_scalars(name):
             FIRST = dtype(0)
 
         assert Step.__mro__[1] is scalar and Step.FIRST.dtype == dtype
+
+
+def test_members_of_enumerations_are_numbers():
+    class Step(enum.IntEnum):
+        MID = 1
+
+    for f in (
+        lambda m: xnp.stack([m, m]),
+        lambda m: xnp.select([xnp.ones(2) > 0], [m]),
+        lambda m: xnp.array([m, 2]),
+    ):
+        for g in (f, xc.jit(f, static_argnums=0)):
+            assert g(Step.MID).dtype == f(1).dtype and g(Step.MID).tolist() == f(1).tolist()
+    assert xnp.result_type(Step.MID, xnp.int8(1)) == np.int8
+    assert xnp.clip(xnp.arange(3), Step.MID, 2).tolist() == [1, 1, 2]

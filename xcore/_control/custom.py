@@ -527,7 +527,8 @@ class _Pullback:
             to_value(ct) if dtypes.is_inexact(t.dtype) else ops.zeros(t)
             for ct, t in zip(cotangents, types_, strict=True)
         ]
-        cts = tree.unflatten(self.structure, eval_program(self.program, [*captured, *made]))
+        found = map(to_user, eval_program(self.program, [*captured, *made]))  # of literals too
+        cts = tree.unflatten(self.structure, list(found))
         return cts if type(cts) in (tuple, list) else (cts,)
 
 

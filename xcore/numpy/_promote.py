@@ -64,6 +64,8 @@ def kind_and_weak(x: Any) -> tuple:
     """The (dtype, weak) that a value brings to a promotion."""
     if type(x) in SCALARS:
         return dtypes.scalar_dtype(x), type(x) is not bool
+    if isinstance(x, SCALARS) and not isinstance(x, np.generic):  # such as IntEnum
+        return kind_and_weak(next(s for s in SCALARS if isinstance(x, s))(x))
     t = x.type
     if (
         type(x) is Literal and config.settings().narrow
