@@ -29,7 +29,6 @@ class Trace:
     live = True
     folds = False  # whether it computes at once what holds none of its tracers
     by_type = False  # whether functions are jitted, and nothing of them is run
-    parent: Trace | None = None  # where it does what is left to do
 
     def process(self, op: Op, args: Sequence[Operand], params: dict[str, Any]) -> list[Operand]:
         raise errors.missing_rule(op, "lower")
@@ -84,8 +83,9 @@ def is_evaluating() -> bool:
 def is_recording() -> bool:
     """True when what is done becomes part of a program, also by way of derivatives and batches."""
     trace = current()
-    while trace.parent is not None:
-        trace = trace.parent
+    # where derivatives and batches do what is left to do
+    while behind := getattr(trace, "parent", None):
+        trace = behind
     return trace is not _bottom[0]
 
 
