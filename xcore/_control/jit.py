@@ -28,7 +28,7 @@ from .._core.placing import reshard
 from .._core.program import Literal, eval_program, trace_program
 from .._core.sharding import as_sharding, is_placement, same_layout
 from .._core.source import boundary, reading_line, wraps
-from .._core.trace import Tracer, are_known, current, evaluating, is_evaluating, is_recording
+from .._core.trace import Tracer, are_known, current, evaluating, is_evaluating
 from .._core.types import ShapeDtypeStruct, Value
 from .._core.typing import DeviceLike, JittedFunction, P, PyTree, R
 from .._ops.sharding import sharding_constraint
@@ -239,7 +239,7 @@ class Jitted(Arguments):
                 self._learn(found, args, kwargs, exe, captured)
         elif current().by_type:
             outs = current().jitted(found, values)
-        elif self.inline and is_recording():
+        elif self.inline and current().records:
             outs = eval_program(found.program, [*found.captured, *values])
         else:
             outs = call_program(found.program, [*found.captured, *values])

@@ -45,7 +45,9 @@ def by_position(f: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *args: f(*args[:n], **dict(zip(names, args[n:], strict=False)))
 
 
-_TRACES = "(_s := _state()) is not None and _s.trace is not None and not _s.trace.folds"
+_TRACES = (
+    "(_s := _state()) is not None and (_t := _s.trace) is not None and _t.records and not _t.folds"
+)
 
 
 @functools.cache

@@ -40,6 +40,7 @@ from .trace import (
     Trace,
     Tracer,
     are_known,
+    bind,
     current,
     evaluating,
     install_bottom,
@@ -250,6 +251,8 @@ def _not_finite(x: Array, settings: config.Settings) -> str | None:
 class EvalTrace(Trace):
     """Runs operations now, each as a program of one equation."""
 
+    records = False
+
     def __init__(self) -> None:
         self.programs = FastCache()
 
@@ -357,6 +360,9 @@ def int_overflows(values: Iterable[Any]) -> bool:
     return not low <= min(ints) <= max(ints) <= high
 
 
+_LONG = 12  # equations from which on a function is one operation under derivatives that run at once
+
+
 class Fused:
     """The slow path of one fused function: its cache of programs, and what the fast path learns."""
 
@@ -395,9 +401,9 @@ class Fused:
                 self.cache.keep(key, found, config.base())
         return found, leaves
 
-    def _trace(
-        self, leaves: list[Array], structure: tree.PyTreeDef, rest: Sequence[Any]
-    ) -> tuple[Any, ...]:
+    def _program(
+        self, leaves: Iterable[Any], structure: tree.PyTreeDef, rest: Sequence[Any]
+    ) -> tuple[Program, list[Operand], tree.PyTreeDef]:
         made: list[tree.PyTreeDef] = []
 
         def flat(*tracers: Operand) -> list[Any]:
@@ -406,16 +412,48 @@ class Fused:
             return [narrowed(x) if isinstance(x, (Value, Literal)) else x for x in outs]
 
         # the program serves callers on any line, so it remembers none
-        types = [x.type for x in leaves]
+        types = [typeof(x) for x in leaves]
         program, captured = trace_program(flat, types, self.name, where=NOWHERE)
         program.options = self.options
+        return program, captured, made[0]
+
+    def _trace(
+        self, leaves: list[Array], structure: tree.PyTreeDef, rest: Sequence[Any]
+    ) -> tuple[Any, ...]:
+        program, captured, made = self._program(leaves, structure, rest)
         captured = [operand(c) for c in captured]
         if config.settings().watches:
-            return None, captured, made[0], program, False
+            return None, captured, made, program, False
         exe, moved = prepare(program, [*captured, *leaves])
         # results of arguments that must be moved first are not for the fast path
         direct = all(a is b for a, b in zip(moved, [*captured, *leaves], strict=True))
-        return exe, captured, made[0], program, direct and not exe.effectful
+        return exe, captured, made, program, direct and not exe.effectful
+
+    def _as_call(self, args: Sequence[Any]) -> list[Any] | None:
+        """[the result] as one operation, where operations run one by one under derivatives and batches.
+
+        None if it is short, must see values, or does not take the arguments.
+        """
+        leaves, structure = tree.flatten(list(args[: self.count]))
+        settings, rest = config.settings(), args[self.count :]
+        statics = exact(rest)
+        plain = all([isinstance(x, (Value, Literal)) for x in leaves])
+        if not plain or settings.watches or settings.strict or not _is_hashable(statics):
+            return None
+        key = ("call", structure, tuple([typeof(x) for x in leaves]), statics, settings)
+        found: Any = self.cache.get(key)
+        if found is None:
+            try:
+                found = self._program(leaves, structure, rest)
+                own = are_known(found[1]) and not found[0].effects
+                found = found if own and len(found[0].eqns) >= _LONG else ()
+            except Exception:  # in its own words the plain call complains; or it sees values
+                found = ()
+            self.cache.keep(key, found, config.base())
+        if not found:
+            return None
+        program, captured, made = found
+        return [tree.unflatten(made, bind(registry["call"], *captured, *leaves, program=program))]
 
     def __call__(self, *args: Any) -> Any:
         settings = config.settings()
@@ -423,7 +461,8 @@ class Fused:
             if current().folds and are_known(tree.leaves(list(args[: self.count]))):
                 with evaluating():
                     return self(*args)
-            return self.results(self.f(*args))
+            found = None if settings.disable_jit or current().records else self._as_call(args)
+            return self.results(self.f(*args)) if found is None else found[0]
         arrays, rest = args[: self.count], args[self.count :]
         for a in arrays:
             if not is_array_like(a) and a is not None and not isinstance(a, (list, tuple)):

@@ -29,6 +29,7 @@ class Trace:
     live = True
     folds = False  # whether it computes at once what holds none of its tracers
     by_type = False  # whether functions are jitted, and nothing of them is run
+    records = True  # whether what is done becomes part of a program, also by way of derivatives and batches
 
     def process(self, op: Op, args: Sequence[Operand], params: dict[str, Any]) -> list[Operand]:
         raise errors.missing_rule(op, "lower")
@@ -80,15 +81,6 @@ def is_evaluating() -> bool:
     return current() is _bottom[0]
 
 
-def is_recording() -> bool:
-    """True when what is done becomes part of a program, also by way of derivatives and batches."""
-    trace = current()
-    # where derivatives and batches do what is left to do
-    while behind := getattr(trace, "parent", None):
-        trace = behind
-    return trace is not _bottom[0]
-
-
 class using:
     """``with using(trace):`` makes a trace current."""
 
@@ -118,7 +110,7 @@ class FoldingTrace(Trace):
     folds = True
 
     def __init__(self, outside: Trace) -> None:
-        self.parent = self.outside = outside
+        self.outside = outside
 
     def process(self, op: Op, args: Sequence[Operand], params: dict[str, Any]) -> list[Operand]:
         axes = op.effects is not None and any(type(e) is tuple for e in op.effects(**params))

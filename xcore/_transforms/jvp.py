@@ -44,7 +44,7 @@ class JVPTracer(Tracer):
 
 class JVPTrace(Trace):
     def __init__(self, parent: Trace, tangents: Trace) -> None:
-        self.parent, self.tangents = parent, tangents
+        self.parent, self.tangents, self.records = parent, tangents, parent.records
         self.linearizing = tangents is not parent
 
     def split(self, x: Operand) -> tuple[Operand, Operand | None]:
@@ -93,7 +93,7 @@ class Watch(Trace):
     """
 
     def __init__(self, parent: Trace) -> None:
-        self.parent, self.derivative = parent, False
+        self.parent, self.derivative, self.records = parent, False, parent.records
 
     def process(self, op: Op, args: Sequence[Operand], params: dict[str, Any]) -> list[Operand]:
         varies = any([isinstance(x, Tracer) and x.varies for x in args])
@@ -119,7 +119,7 @@ class LinearTrace(RecordTrace):
 
     def __init__(self, parent: Trace) -> None:
         super().__init__()
-        self.parent, self.splitting = parent, True
+        self.parent, self.splitting, self.records = parent, True, parent.records
 
     def process(self, op: Op, args: Sequence[Operand], params: dict[str, Any]) -> list[Operand]:
         mine = [type(x) is RecordTracer and x.owner is self for x in args]

@@ -34,6 +34,7 @@ class BatchTracer(Tracer):
 class BatchTrace(Trace):
     def __init__(self, parent: Trace, size: int, name: Hashable | None = None) -> None:
         self.parent, self.size, self.name = parent, size, name
+        self.records = parent.records
 
     def split(self, x: Operand) -> tuple[Operand, bool]:
         if type(x) is BatchTracer and x.owner is self:
