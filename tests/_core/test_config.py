@@ -251,3 +251,13 @@ def test_a_minimiser_in_a_users_program_is_compiled_at_a_level_of_its_own():
         return optimize.minimize(lambda x: xnp.sum((x - a) ** 2), xnp.zeros(3)).x
 
     assert levels_of(least, 2.0) == 1 and levels_of(xc.vmap(least), xnp.ones(4)) == 1
+
+
+def test_levels_of_programs_that_call_each_other_over_and_over():
+    """Twice in each of 40 functions: the same program at 2**40 places, which is looked at once."""
+    f = xnp.sin
+    for _ in range(40):
+        f = xc.jit(lambda x, f=f: f(f(x * 1.01) + 1) - 0.5)
+    assert levels_of(f, xnp.ones(3)) == 1
+    assert levels_of(f, xnp.ones(3), compiler_options={"level_0_up_to": 3}) == 0
+    assert levels_of(f, xnp.ones(300), compiler_options={"level_1_up_to": 300}) == 1

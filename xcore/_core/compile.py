@@ -193,7 +193,7 @@ def compiler_flags(p: Program, devices: Devices) -> Flags:
     if config.settings().disable_most_optimizations:
         return (*hasty_options(devices[0]), *own)
     levels = _levels(p)
-    largest = _largest(p, loops=bool(levels))
+    largest = _largest(p, loops=levels is not None)
     for level, most in enumerate(levels or USUAL_LEVELS):
         given = 0 if level else max([v.type.size for v in p.inputs], default=0)
         if max(largest, given) <= most:
@@ -203,26 +203,33 @@ def compiler_flags(p: Program, devices: Devices) -> Flags:
 
 def _largest(p: Program, loops: bool) -> float:
     """How many elements the largest result has, in a loop of known length of all times; infinite if there are loops."""
-    found: float = 0
-    for e in p.eqns:
-        times = max(e.params["length"], 1) if e.op.name == "scan" else 1
-        if e.op.name in _LOOPS and not loops:
-            return math.inf
-        parts = [times * _largest(q, loops) for q in subprograms(e.params)]
-        found = max([found, *[v.type.size for v in e.outputs], *parts])
-    return found
+
+    def find() -> float:
+        found: float = 0
+        for e in p.eqns:
+            times = max(e.params["length"], 1) if e.op.name == "scan" else 1
+            if e.op.name in _LOOPS and not loops:
+                return math.inf
+            parts = [times * _largest(q, loops) for q in subprograms(e.params)]
+            found = max([found, *[v.type.size for v in e.outputs], *parts])
+        return found
+
+    return p.memo(("largest", loops), find)
 
 
-def _levels(p: Program) -> tuple[int, ...]:
+def _levels(p: Program) -> tuple[int, ...] | None:
     """What the program says, or one in it that makes up more than half of it."""
-    own = tuple(v for k, v in p.options if k in LEVELS_UP_TO)
-    inner = [q for e in p.eqns for q in subprograms(e.params)]
-    most = [q for q in inner if 2 * _length(q) > _length(p)]
-    return own or (_levels(most[0]) if most else ())
+    own = dict(p.options)
+    if any(k in own for k in LEVELS_UP_TO):
+        return tuple(own.get(k, most) for k, most in zip(LEVELS_UP_TO, USUAL_LEVELS, strict=True))
+    half = _length(p) / 2
+    most = [q for e in p.eqns for q in subprograms(e.params) if _length(q) > half]
+    return _levels(most[0]) if most else None
 
 
 def _length(p: Program) -> int:
-    return sum(1 + sum(map(_length, subprograms(e.params))) for e in p.eqns)
+    parts = lambda: (1 + sum(map(_length, subprograms(e.params))) for e in p.eqns)  # noqa: E731
+    return p.memo("length", lambda: sum(parts()))
 
 
 def _build(p: Program, devices: Devices, donors: Donors) -> Built:
