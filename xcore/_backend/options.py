@@ -46,7 +46,9 @@ CHAIN_OPTIONS: Flags = (("xla_cpu_use_fusion_emitters", False),) if VERSION < 49
 _BRISK: dict[str, Callable[[int], Flags]] = {
     "cpu": lambda level: (
         ("xla_backend_optimization_level", level),
-        ("xla_cpu_parallel_codegen_split_count", 1),
+        # in parts, side by side, where there is much to do for each; their number is not that of cores, for the
+        # code depends on it, and costs nothing on one
+        ("xla_cpu_parallel_codegen_split_count", 4 if level else 1),
         *([("xla_cpu_use_fusion_emitters", False)] if VERSION < 495 else []),
         ("xla_llvm_disable_expensive_passes", True),
     ),
