@@ -143,9 +143,9 @@ def test_settings_of_the_runtime(tmp_path, monkeypatch):
     xc.config.update("jax_compilation_cache_dir", str(tmp_path / "kept"))
     xc.jit(lambda x: x * 1.2345 + 1)(xnp.ones(3))
     assert any((tmp_path / "kept").rglob("*"))
-    xc.config.update("jax_threefry_partitionable", True)
+    xc.config.update("jax_enable_custom_prng", True)
     with pytest.raises(ValueError, match="always True"):
-        xc.config.update("jax_threefry_partitionable", False)
+        xc.config.update("jax_enable_custom_prng", False)
     with pytest.raises(RuntimeError, match="before the first array"):
         xc.config.update("jax_num_cpu_devices", 77)
 

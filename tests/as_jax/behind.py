@@ -291,5 +291,70 @@ def check_derivatives_at_python_numbers():
         check_vjp(f, lambda *a: jax.vjp(f, *a), args)
 
 
+def check_classes_of_arrays_are_found_by_their_module():
+    """As autoray, opt_einsum and others tell arrays of different packages."""
+    import pickle
+
+    classes = [type(jnp.ones(2))]
+
+    def f(x):
+        classes.append(type(x))
+        return x
+
+    jax.jit(f)(1.0)
+    jax.vmap(f)(jnp.ones(2))
+    jax.vmap(jax.grad(f))(jnp.ones(2))
+    jax.linearize(f, 1.0)
+    jax.make_jaxpr(f)(1.0)
+    assert len(set(classes)) > 3
+    for cls in classes:
+        assert cls.__module__.partition(".")[0] in ("jax", "jaxlib"), cls
+    assert pickle.loads(pickle.dumps(jax.Array)) is jax.Array
+    close(pickle.loads(pickle.dumps(jnp.arange(3.0))), [0, 1, 2])
+
+
+def check_names_of_dtypes_are_wide_and_values_narrow():
+    wide = [jnp.float64, jnp.int64, jnp.uint64, jnp.complex128]
+    narrow = [jnp.float32, jnp.int32, jnp.uint32, jnp.complex64]
+    assert len({*wide, *narrow}) == 8  # as keys of tables
+    for dtype, other in zip(wide, narrow, strict=True):
+        assert dtype != other and jnp.zeros(2, dtype).dtype == other
+        assert np.zeros(2, dtype).dtype == dtype == jnp.dtype(dtype) and dtype(2).dtype == other
+        assert jnp.zeros(2, dtype).dtype != dtype and jnp.ones(1).astype(dtype).dtype == other
+        assert jnp.result_type(dtype) == jax.dtypes.canonicalize_dtype(dtype) == other
+    with jax.enable_x64(True):
+        for dtype in wide:
+            assert jnp.zeros(2, dtype).dtype == dtype
+
+
+def check_results_of_branches_are_weak_as_those_of_the_first():
+    def branches(x):
+        strong, same = lambda x: x.astype(int), lambda x: x
+        weak = [
+            jax.lax.cond(x > 0, strong, same, x),
+            jax.lax.cond(x > 0, same, strong, x),
+            jax.lax.switch(x, [same, strong, strong], x),
+            jax.lax.switch(x, [strong, same, same], x),
+        ]
+        return tuple(weak)
+
+    for f in (branches, jax.jit(branches)):
+        assert [y.weak_type for y in f(jnp.asarray(1))] == [True, False, True, False]
+
+
+def check_the_layout_of_bits_before():
+    key = jax.random.PRNGKey(7)
+    new = jax.random.bits(key, (3,))
+    old = [276534068, 861967409, 1905761346]
+    with jax.threefry_partitionable(False):
+        assert jax.random.bits(key, (3,))[:2].tolist() != new[:2].tolist()
+        assert jax.random.split(key, 3).ravel()[:3].tolist() == old
+    jax.config.update("jax_threefry_partitionable", False)
+    assert not jax.config.jax_threefry_partitionable
+    assert jax.random.split(key, 3).ravel()[:3].tolist() == old
+    jax.config.update("jax_threefry_partitionable", True)
+    assert jax.random.bits(key, (3,)).tolist() == new.tolist()
+
+
 if __name__ == "__main__":
     tell(globals())

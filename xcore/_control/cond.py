@@ -254,8 +254,14 @@ def _choose(who: str, index, functions, operands, **by):
     programs, captured = merge_captured(bodies)
     values = map(strengthened, values)
     outs = bind(cond_op, index, *captured, *values, branches=tuple(programs), **by)
-    weak = [all(flags) for flags in zip(*[b.weak for b in bodies], strict=True)]
-    return tree.unflatten(bodies[0].result, weakened_where(weak, outs))
+    return tree.unflatten(bodies[0].result, weakened_where(_weak_results(bodies), outs))
+
+
+def _weak_results(bodies) -> list:
+    """Where all branches return weak values; as in JAX, where the first one does."""
+    if config.settings().narrow:
+        return bodies[0].weak
+    return [all(flags) for flags in zip(*[b.weak for b in bodies], strict=True)]
 
 
 def _check_branches(who, bodies) -> None:

@@ -16,6 +16,8 @@ numpy_rank_promotion        allow       "warn" or "raise" when operands of yours
 default_device              None        device for new arrays; None is the first one
 default_matmul_precision    None        None (full), "default", "high", "highest", or a dtype name
 default_prng_impl           threefry2x32  generator behind random.key
+threefry_partitionable      True        element i of a Threefry stream is a function of (key, i); False: the bits that
+                                        jax gave before 0.5, which depend on how many are drawn
 disable_jit                 False       run jitted functions and loops as plain Python
 disable_most_optimizations  False       compile several times faster to programs that run slower
 plain                       False       write nothing in a way that only a CPU's speed needs
@@ -60,6 +62,7 @@ _DEFAULTS = {
     "default_device": None,
     "default_matmul_precision": None,
     "default_prng_impl": "threefry2x32",
+    "threefry_partitionable": True,
     "disable_jit": False,
     "disable_most_optimizations": False,
     "plain": False,
@@ -101,7 +104,6 @@ _ENVIRONMENT = {
 _READ_ONCE = ("platforms", "platform_name", "num_cpu_devices")
 # Settings of JAX that ask for what is always so here.
 _ALWAYS = {
-    "threefry_partitionable": True,
     "enable_custom_prng": True,
     "persistent_cache_min_compile_time_secs": None,  # None: any value
     "persistent_cache_min_entry_size_bytes": None,

@@ -129,15 +129,27 @@ def open_attributes() -> None:
     Tracer._trace = property(  # pyright: ignore[reportAttributeAccessIssue]
         lambda self: self.owner, lambda self, trace: setattr(self, "owner", trace)
     )
-    Tracer.__init_subclass__ = classmethod(_type_of_aval)  # pyright: ignore
+    Tracer.__init_subclass__ = classmethod(_of_jax)  # pyright: ignore
+    Array.__module__ = NAME
+    for cls in _family(Tracer):
+        cls.__module__ = TRACERS
     Sharding._device_assignment = property(lambda self: tuple(self.devices))  # pyright: ignore
     Sharding._addressable_device_assignment = property(  # pyright: ignore
         lambda self: tuple([d for d in self.devices if d in self.addressable_devices])
     )
 
 
-def _type_of_aval(cls, **options):
-    """Tracers of somebody else's say what they are by ``aval``."""
+TRACERS = f"{NAME}.core"  # libraries tell arrays of different packages by the module of their class
+
+
+def _family(cls) -> list[type]:
+    return [cls, *[c for child in cls.__subclasses__() for c in _family(child)]]
+
+
+def _of_jax(cls, **options):
+    """Tracers of ours say that they are JAX's, those of somebody else's what they are by ``aval``."""
+    if cls.__module__.startswith("xcore."):
+        cls.__module__ = TRACERS
     if "aval" in cls.__dict__:
         cls.type = property(lambda self: self.aval.type)
 
@@ -234,7 +246,7 @@ def _short(name: str) -> str:
 
 # What these would change is so here already, or is nothing that xcore does; with their defaults.
 IGNORED = {
-    "threefry_partitionable": True, "enable_custom_prng": True, "default_dtype_bits": "64",
+    "enable_custom_prng": True, "default_dtype_bits": "64",
     "persistent_cache_min_compile_time_secs": 1.0, "persistent_cache_min_entry_size_bytes": 0,
     "persistent_cache_enable_xla_caches": "", "raise_persistent_cache_errors": False,
     "use_shardy_partitioner": True, "debug_log_modules": "", "include_full_tracebacks_in_locations": True,

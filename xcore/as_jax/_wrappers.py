@@ -65,7 +65,11 @@ def enable_custom_prng(enable: bool = True):
     return xc.config.override()
 
 
-threefry_partitionable = enable_custom_prng
+def threefry_partitionable(enable: bool = True):
+    """Bits of new layout, or of the one that JAX had before 0.5, in a block."""
+    return xc.config.override(threefry_partitionable=bool(enable))
+
+
 enable_x64 = xc.enable_x64
 
 

@@ -35,8 +35,11 @@ class DType:
 
     @property
     def dtype(self) -> np.dtype:
-        """The NumPy dtype. That of ``int_`` and the like follows the setting default_bits."""
-        return dtypes.as_dtype(self._spec)
+        """The NumPy dtype, also where the setting narrow makes values of it another one.
+
+        That of ``int_`` and the like follows the setting default_bits.
+        """
+        return dtypes.named(self._spec)
 
     @property
     def name(self) -> str:

@@ -22,7 +22,7 @@ from ._from_bits import bits_for, fine_normal, jax_normal, mantissa_uniform, sca
 from ._hash import spread
 from ._keys import WORDS, consumed, words_of
 from ._staged import staged
-from ._streams import Stream, elements, halves, kept_children, numbers
+from ._streams import Stream, children, elements, halves, is_listed, kept_children, numbers
 
 # The source
 
@@ -41,7 +41,10 @@ class Source:
 
     def split(self, count: int = 2) -> list[Source]:
         """Sources of the first children."""
-        data = kept_children(self.stream, self.words, numbers((count, WORDS, 2)))
+        if is_listed(self.stream):
+            data = children(self.stream, self.words, (count,))
+        else:
+            data = kept_children(self.stream, self.words, numbers((count, WORDS, 2)))
         return [Source(self.stream, _row(data, i)) for i in range(count)]
 
     def child(self, number) -> Source:

@@ -14,6 +14,9 @@ pair i, t   block i of the counters ≥ 2^63 + t·2^48  block i with third word 
 Elements are what a key is drawn for; children are the keys it is split into; pairs are two words
 that no other attempt t for the same element sees. Threefry's elements and children are those of
 ``jax.random`` (in its default, partitionable form), Philox's elements are Random123's blocks.
+
+Without the setting threefry_partitionable elements and children of Threefry are words of one list, whose
+length counts: the counters 0, 1, …, n-1, in two halves, are the two words of n/2 blocks.
 """
 
 from __future__ import annotations
@@ -123,6 +126,35 @@ def _threefry_pair(key, number, attempt, bits: int):
     return [joined(*block(twice)), joined(*block(ops.add(twice, np.uint32(1))))]
 
 
+def _listed(key, count: int):
+    """The list of so many words, below 2^32; where they are odd in number, the last counter is 0."""
+    half = -(-count // 2)
+    first = ops.iota(shape=(half,), dtype=dtypes.uint32, axis=0)
+    second = ops.add(first, like(first, half))
+    if count % 2:
+        second = ops.select(ops.eq(second, like(first, count)), like(first, 0), second)
+    words = ops.concatenate(*_threefry(key, (first, second)), axis=0)
+    return ops.slice(words, start=(0,), limit=(count,), strides=(1,))
+
+
+def _listed_elements(key, size: int, bits: int):
+    words = _listed(key, -(-size * bits // 32))
+    if bits == 32:
+        return words
+    if bits == 64:
+        high, low = (
+            ops.slice(words, start=(i * size,), limit=((i + 1) * size,), strides=(1,))
+            for i in range(2)
+        )
+        return joined(lo=low, hi=high)
+    parts = (*typeof(words).shape, 32 // bits)
+    place = ops.iota(shape=parts, dtype=dtypes.uint32, axis=1)
+    words = ops.broadcast_in_dim(words, shape=parts, dims=(0,))
+    words = ops.shift_right_logical(words, ops.mul(place, like(place, bits)))
+    flat = ops.reshape(_narrowed(words, bits), shape=(math.prod(parts),))
+    return ops.slice(flat, start=(0,), limit=(size,), strides=(1,))
+
+
 # Philox
 
 
@@ -176,11 +208,18 @@ def stream_named(who: str, name) -> Stream:
 # Draws
 
 
+def is_listed(stream: Stream) -> bool:
+    """Whether words depend on how many there are."""
+    return stream.name == "threefry2x32" and not config.settings().threefry_partitionable
+
+
 def elements(stream: Stream, key, shape: tuple, bits: int):
     """The first elements of a stream, in the shape asked for."""
     size = math.prod(shape)
     if not size:
         return ops.zeros(ArrayType(shape, UINT[bits]))
+    if is_listed(stream):
+        return ops.reshape(_listed_elements(key, size, bits), shape=shape)
     return ops.reshape(stream.elements(key, numbers((size,)), bits), shape=shape)
 
 
@@ -196,7 +235,9 @@ def _place(number, axis: int):
 
 def children(stream: Stream, key, shape: tuple):
     """The first children of a key: an array of key words with the last axis of length 2."""
-    words = child_of(stream, key, numbers((math.prod(shape), 2)))
+    count = math.prod(shape)
+    listed = is_listed(stream) and count > 0
+    words = _listed(key, 2 * count) if listed else child_of(stream, key, numbers((count, 2)))
     return ops.reshape(words, shape=(*shape, 2))
 
 

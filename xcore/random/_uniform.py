@@ -14,7 +14,7 @@ from ._from_bits import bits_for, mantissa_uniform
 from ._keys import consumed, single_key, words_of
 from ._source import Source, bound, concrete, draw, floating, normal_of, ordered, shape_for
 from ._staged import staged
-from ._streams import UINT, halves
+from ._streams import UINT, halves, is_listed
 
 
 def _unsigned(who: str, dtype):
@@ -156,6 +156,11 @@ def _elements_at(arrays, bits, finish, dtype, stream):
 def _at(who: str, key, index, bits: int, finish, dtype):
     # reading elements of a stream does not use it up: the same element may be asked for again
     found = single_key(who, key)
+    if is_listed(found._stream):
+        raise ValueError(
+            f"xcore.random.{who}: without the setting threefry_partitionable an element depends on how many "
+            "are drawn; set it to True, or draw all with random.bits."
+        )
     return _elements_at([found._data, _index(who, index)], bits, finish, dtype, found._stream)
 
 
