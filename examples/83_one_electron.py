@@ -4,7 +4,8 @@ The states of an electron are the modes of -½ Δ + V, with energies in hartree 
 they hang on the radius alone: spherical coordinates, and the known -1/2 and -1/8. Around two protons, the ion H₂⁺,
 they hang on (r, z) of a cylinder; its axis is no edge, and the cells are narrow next to it. The poles of the
 potential are at corners of cells: two grids tell the error, and what is left when it is taken away stands beside the
-published energy, -1.1026342 for protons 2 bohr apart.
+published energy, -1.1026342 for protons 2 bohr apart, and the strength of the bond beside what spectra of the ion say:
+21379 waves per cm to part it, and 1144 that its vibration has left at absolute zero.
 """
 
 import numpy as np
@@ -39,6 +40,8 @@ def ion(distance, cells):
 coarse, fine = ion(2.0, 24)[0], ion(2.0, 48)[0]
 better = fine + (fine - coarse) / 3
 print(f"H2+ at 2 bohr: {coarse:.5f}, {fine:.5f}, without their error {better:.5f}; known: -1.10263")
+volts = 27.2114 * (-0.5 - (better + 1 / 2.0))  # as far as an atom and a proton far from it
+print(f"strength of the bond: {volts:.3f} eV; measured: {(21379.4 + 1144.3) / 8065.54:.3f} eV")
 distances = np.array([1.4, 2.0, 2.8, 4.0])
 whole = [ion(d, 24)[0] + 1 / d for d in distances]
 with figure("ion", cols=2, size=(10, 3.8)) as axes:

@@ -25,6 +25,7 @@ from ._couplings import Couplings, filled, inside, offsets, read
 from ._factors import prepared
 from ._grid import size
 
+FACTORS = ("all", "pinned", "all, incomplete", "pinned, incomplete")  # ways of a last level
 DENSE_UP_TO = 300  # unknowns: then the inverse is kept
 FACTORS_UP_TO = {
     1: 2**20,
@@ -49,8 +50,9 @@ class Plan(NamedTuple):
       smoother: "polynomial", Chebyshev's in D⁻¹ A; "lines"; or "marches", sweeps from all corners to the opposite ones.
       lines: the axes along which lines are solved.
       skew: whether restriction is not the transpose of interpolation.
-      last: at the end how it is solved there, "dense", "all" or "pinned" (sparse factors, see ``_factors``),
-        "smoother", or "algebraic" (a cycle of classical multigrid); empty elsewhere.
+      last: at the end how it is solved there, "dense", "all" or "pinned" (sparse factors, see ``_factors``; of "all,
+        incomplete" the small ones are left out), "smoother", or "algebraic" (a cycle of classical multigrid); empty
+        elsewhere.
     """
 
     shape: tuple
@@ -151,13 +153,22 @@ def algebraic(c: Couplings, kind: Kind) -> tuple:
     return (plan,), ({"m": sparse.multigrid(a, kind="classical")},)
 
 
+def incomplete(c: Couplings, kind: Kind) -> tuple:
+    """Likewise with one level, whose cycle are incomplete factors: of flows that turn around there are no lines, planes
+    or sweeps that go with them, and of what they tie strongly factors leave out little."""
+    n = len(c.shape)
+    last = f"{'pinned' if kind.singular else 'all'}, incomplete"
+    plan = Plan(c.shape, c.rings, kind.starts, (1,) * n, "lines", (), kind.skew, last)
+    return (plan,), (_held(plan, c),)
+
+
 def _held(plan: Plan, c: Couplings) -> dict:
     """The arrays of a level."""
     every = tuple(c.elements[o] for o in offsets(len(c.shape), c.reach))
     if plan.last == "dense":
         return {"inverse": inverse(c)}
     held: dict[str, Any] = {"a": every}
-    if plan.last in ("all", "pinned"):
+    if plan.last in FACTORS:
         return held | {"key": prepared(c, plan.last)}
     held["lines"] = {axis: _line(c, axis) for axis in plan.lines}
     held["keys"] = tuple(prepared(c, signs) for signs in marches(plan))

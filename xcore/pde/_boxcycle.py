@@ -15,7 +15,7 @@ from .. import numpy as xnp
 from .._control import cond, scan, switch
 from .._core import dtypes, tree, typeof
 from ._along import shifted, slab
-from ._blackbox import Plan, base, classes, halved, marches, part, sides, step
+from ._blackbox import FACTORS, Plan, base, classes, halved, marches, part, sides, step
 from ._couplings import offsets
 from ._factors import Spec, solved
 
@@ -201,7 +201,7 @@ def cycle(plans: tuple, arrays: tuple, b):
         return (held["inverse"] @ b.reshape(-1)).reshape(plan.shape)
     if plan.last == "algebraic":
         return held["m"].mv(b.reshape(-1)).reshape(plan.shape)
-    if plan.last in ("all", "pinned"):
+    if plan.last in FACTORS:
         return solved(Spec(plan.shape, plan.rings, plan.last), held["key"], held["a"], b)
 
     def coarse(u):

@@ -21,6 +21,10 @@ from ._couplings import Couplings, inside, offsets
 from ._grid import size
 
 _MOST_KEPT, _MOST_BYTES = 64, 2**30
+_DROPPED, _FILLED = (
+    3e-4,
+    30,
+)  # of incomplete factors: what is left out, how many times the matrix they may hold
 _SMALL = 6  # nodes along the longest axis: not cut any more
 _kept: OrderedDict[Any, Any] = OrderedDict()
 _lock = threading.Lock()
@@ -58,7 +62,8 @@ class Spec(NamedTuple):
 
     Attributes:
       shape, rings: of fields.
-      way: "all"; "pinned", all with one unknown held, of an operator with constants in its kernel; or for each axis
+      way: "all"; "pinned", all with one unknown held, of an operator with constants in its kernel; either followed by
+        ", incomplete", without elements that are small in their column of the factors; or for each axis
         1 or -1: the elements that lead back where nodes are numbered in these directions, which one sweep solves.
         (Bey and Wittum 1997, "Downwind numbering")
     """
@@ -122,14 +127,18 @@ def _factored(spec: Spec, every: tuple):
     values, rows, columns = (c if whole else _led_back(c, spec.way)).triples()
     n, place = size(c.shape), np.empty(size(c.shape), np.int64)
     place[order] = np.arange(n)
-    if spec.way == "pinned":  # rows still balance, so the unknown that is held becomes 0
+    if whole and spec.way.startswith(
+        "pinned"
+    ):  # rows still balance, so the unknown that is held becomes 0
         values = np.append(values, np.abs(c.centre).max())
         last = order[~c.alone.ravel()[order]][-1]
         rows, columns = (np.append(x, last) for x in (rows, columns))
     a = sparse.coo_array((values, (place[rows], place[columns])), shape=(n, n)).tocsc()
     own: dict[str, Any] = {"diag_pivot_thresh": 1e-3, "options": {"SymmetricMode": True}}
     own = own if whole else {"diag_pivot_thresh": 0.0, "relax": 1, "panel_size": 1}
-    made = superlu(a, permc_spec="NATURAL", **own)
+    small = whole and spec.way.endswith("incomplete")
+    own |= {"drop_tol": _DROPPED, "fill_factor": _FILLED} if small else {}
+    made = superlu(a, small, permc_spec="NATURAL", **own)
     return None if made is None else (made, order)
 
 

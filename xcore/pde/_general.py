@@ -23,7 +23,7 @@ from .._solution import Status, first_that_holds
 from ..linalg._range import magnitude, safe_norm
 from ..numpy._select import safe_divide
 from ._along import along
-from ._blackbox import Kind, Plan, algebraic, hierarchy
+from ._blackbox import Kind, Plan, algebraic, hierarchy, incomplete
 from ._boxcycle import cycle, in_dtype
 from ._colours import colours, leading
 from ._couplings import Couplings, filled, islands, nearest, offsets, read
@@ -38,7 +38,7 @@ from ._poisson import UNBALANCED, require_compatible
 from ._portrait import FACTORS_AT_MOST, Portrait, instead, portrait, way
 from ._solutions import FieldSolution
 
-METHODS = ("auto", "sparse", "cg", "gcr", "algebraic")
+METHODS = ("auto", "sparse", "cg", "gcr", "algebraic", "incomplete")
 _MOST_KEPT = 4  # set-ups
 _kept: dict[bytes, tuple] = {}
 _STEPS = 100  # of a solution within a step
@@ -46,7 +46,10 @@ _FARTHEST = 6  # nodes: how far rows may look
 _PATIENCE = {
     "sparse": 20,
     "algebraic": 40,
+    "incomplete": 25,
 }  # steps: for more, there are other ways, of which this is the first
+_ONE_LEVEL = {"algebraic": algebraic, "incomplete": incomplete}
+_WHOLE = ("sparse", "incomplete")  # take wide stencils as they are
 _ADVICE = ((Status.max_steps, " with max_steps"),)
 
 
@@ -74,7 +77,8 @@ def solve_any(who, op, f, rtol, method, max_steps, history, progress) -> FieldSo
         return _without_values(who, op, f, how)
     set_up = functools.partial(_set_up, op, c, dtype=dtypes.to_real(typeof(f).dtype))
     made = set_up(method)
-    others = instead(made[0], c.shape) if method == "auto" and made[1].method != "sparse" else ()
+    tried = made[1].method
+    others = instead(made[0], c.shape, tried) if method == "auto" and tried != "sparse" else ()
     if not others:
         return explained(_known(who, op, f, made, how), c)
     return explained(_one_of(who, op, f, how, set_up, others), c)
@@ -252,13 +256,13 @@ def _made(op, c: Couplings, method: str, dtype, starts: tuple) -> tuple:
     scale = np.conj(p.turn or 1.0) * (volumes if p.weighted else 1.0)
     unit = 2.0 ** -np.round(np.log2(np.abs(scale * c.centre).max(initial=0) or 1.0))
     c = c.map(lambda x: unit * scale * x)
-    near = c if taken.method == "sparse" else nearest(c)
+    near = c if taken.method in _WHOLE else nearest(c)
     if taken.shift:
         near = _damped(near, taken.shift)
     kind = Kind(
         starts, not p.symmetric, p.symmetric and p.dominant, p.singular, True, taken.factors
     )
-    plans, arrays = (algebraic if taken.method == "algebraic" else hierarchy)(near, kind)
+    plans, arrays = _ONE_LEVEL.get(taken.method, hierarchy)(near, kind)
     arrays = {
         "levels": arrays, "rows": unit * scale * np.ones(c.shape), "sizes": np.abs(c.centre) + c.others,
         "columns": None if p.symmetric else np.abs(c.centre) + c.T.others,

@@ -18,6 +18,7 @@ FACTORS_UP_TO = {
     3: 30_000,
 }  # unknowns, by axes: for less, sparse factors take two seconds, and no cycle needs to be compiled
 FACTORS_AT_MOST = {1: 2**20, 2: 1_100_000, 3: 60_000}  # as long as they are the last resort
+INCOMPLETE_AT_MOST = {1: 0, 2: 0, 3: 300_000}  # of which incomplete factors are tried
 _COARSEST = {1: 2**20, 2: 2**16, 3: 2**12}
 _ROUGH = 0.12  # the part of the diagonal that waves take, up to which a grid can carry them
 _SLANTED = 0.9  # of the product of the strengths along two axes, the square of what is across both
@@ -175,6 +176,9 @@ def way(p: Portrait, shape: tuple, method: str, near: bool = True) -> Way:
             "its diagonal changes sign" if not p.turn else
             "next neighbours tell little of it" if not near else "cycles would take many steps")  # fmt: skip
         return Way("refine", 0.0, n, "sparse", f"{p.words()}; {why}")
+    if method == "incomplete":
+        what = "minimal residuals with incomplete sparse factors"
+        return Way("gcr", 0.0, n, "incomplete", f"{p.words()}: {what}")
     if p.waves:
         return _for_waves(p, shape, krylov)
     name = "conjugate gradients" if krylov == "cg" else "minimal residuals"
@@ -189,12 +193,15 @@ def way(p: Portrait, shape: tuple, method: str, near: bool = True) -> Way:
     return Way(krylov, 0.0, coarsest, krylov, why)
 
 
-def instead(p: Portrait, shape: tuple) -> tuple:
-    """(method, words) to try where a cycle of next neighbours is of little help, the best first."""
+def instead(p: Portrait, shape: tuple, tried: str) -> tuple:
+    """(method, words) to try where the way that was tried is of little help, the best first."""
     n, ndim = size(shape), len(shape)
-    factors = (("sparse", "sparse factors were"),) * (n <= FACTORS_AT_MOST[ndim])
-    rows = ("algebraic", "classical algebraic multigrid was")
-    return factors + (rows,) * p.by_rows
+    ways = (
+        ("sparse", "sparse factors were", n <= FACTORS_AT_MOST[ndim]),
+        ("algebraic", "classical algebraic multigrid was", p.by_rows),
+        ("incomplete", "incomplete sparse factors were", n <= INCOMPLETE_AT_MOST[ndim]),
+    )
+    return tuple((name, words) for name, words, fits in ways if fits and name != tried)
 
 
 def _for_waves(p: Portrait, shape: tuple, krylov: str) -> Way:

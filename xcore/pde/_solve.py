@@ -38,7 +38,7 @@ _LIGHT_FROM, _LIGHT_UP_TO = 2**14, 2000  # unknowns in all, and along an axis
 _IN_FLOWS = "elements lose too many digits, so cycles of flows were taken"
 _ADVICE = ((Status.max_steps, " with max_steps"),)
 OPERATORS = (Laplacian, Diffusion, Masked, Helmholtz)
-BY_ELEMENTS = ("sparse", "gcr", "algebraic")
+BY_ELEMENTS = ("sparse", "gcr", "algebraic", "incomplete")
 METHODS = ("auto", "direct", "cg", "bicgstab", "multigrid", "full multigrid", *BY_ELEMENTS)
 
 
@@ -64,8 +64,9 @@ def solve(
         multigrid cycle as preconditioner; "bicgstab": likewise, for operators that are not
         symmetric; "multigrid": cycles alone; "full multigrid": from the coarsest grid up, once, to
         the accuracy of the discretisation. "auto" takes "direct" where it can, else what the elements choose:
-        "sparse", sparse factors, "cg" or "gcr" (minimal residuals), with a cycle made of the elements, or "algebraic",
-        one of those with a cycle of classical multigrid. Where
+        "sparse", sparse factors, "cg" or "gcr" (minimal residuals), with a cycle made of the elements, "algebraic",
+        one of those with a cycle of classical multigrid, or "incomplete", minimal residuals with sparse factors
+        whose small elements are left out. Where
         coefficients are traced it takes "cg", and "bicgstab" for the boundary treatment of Shortley and Weller and
         for a Helmholtz operator whose q varies, where the preconditioner is the inverse for its mean.
       cycle: "V", "W" or "F"; for "cg" "V" or "W", as these are symmetric.
