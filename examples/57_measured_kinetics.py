@@ -1,10 +1,10 @@
 """How many substances glow in a measurement, and what does each of them do meanwhile?
 
-Nikolajsen, Booksh, Hansen and Bro measured the light that 64 solutions of catecholamines emit, at 12 wavelengths, under
-light of 10 others, in 60 moments of their oxidation (Analytica Chimica Acta 475, 2003); TensorLy brings the numbers. Of
-1000 there are 4 missing. One in 20 of the others is hidden from the fit: while another substance is there to be found, one
-rank more foretells it much better. Each solution was measured twice, one after the other, of which the decomposition
-knows nothing: the amounts that it finds in the two must agree.
+Nikolajsen, Booksh, Hansen and Bro measured the light that 64 solutions of catecholamines emit, at 12 wavelengths,
+under light of 10 others, in 60 moments of their oxidation (Analytica Chimica Acta 475, 2003); TensorLy brings the
+numbers. 4 in 1000 are missing. One in 20 of the others is hidden from the fit: while another substance is there to be
+found, one rank more foretells it much better. Each solution was measured twice, one after the other, of which the
+decomposition knows nothing: the amounts that it finds in the two must agree.
 """
 
 import numpy as np
