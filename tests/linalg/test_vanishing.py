@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import xcore.linalg as la
+from xcore.errors import SingularMatrixError
 
 # (dtype, a scale whose small elements vanish)
 SCALES = [(np.float64, 1e-306), (np.float32, 3e-37), (ml_dtypes.bfloat16, 3e-37)]
@@ -128,3 +129,65 @@ def test_pseudoinverses_of_equal_singular_values():
             true = np.array(((m.T * m) ** -1 * m.T).tolist(), dtype=float)
         found = la.pinv(a, report=True)
         assert np.abs(np.asarray(found.value) - true).max() / np.abs(true).max() <= _claim(found)
+
+
+def _spectrum(name, a, size):
+    """Eigenvalues or singular values of a, from exact multiples of it."""
+    wide = a.astype(np.complex128 if np.iscomplexobj(a) else np.float64) * size
+    found = {"eigh": np.linalg.eigvalsh, "eigvals": np.linalg.eigvals}.get(
+        name, lambda x: np.linalg.svd(x)[1]
+    )
+    return np.sort(found(wide)) / size
+
+
+@pytest.mark.parametrize(
+    "dtype, size", [(np.float64, 2.0**1000), (np.float32, 2.0**120), (np.complex64, 2.0**120)]
+)
+@pytest.mark.parametrize("name", ["eigh", "svd", "eigvals"])
+def test_no_digit_of_a_spectrum_is_claimed_that_vanished(name, dtype, size):
+    values = {"eigh": lambda x: x[0], "svd": lambda x: x[1], "eigvals": lambda x: x}[name]
+    tiny = np.finfo(dtype).tiny
+    for scale in (tiny / 1000, tiny / 3, tiny, 3 * tiny, 100 * tiny, tiny**0.5):
+        a = np.random.default_rng(0).standard_normal((4, 4)) * np.array([1, 1, 1e-3, 1e-3])
+        a = ((a + a.T) * scale).astype(dtype)
+        found = getattr(la, name)(a, report=True)
+        w, true = np.sort(np.asarray(values(found.value))), _spectrum(name, a, size)
+        off = np.abs(w - true).max() / np.abs(true).max()
+        digits = float(found.certificate.digits)
+        assert off <= 10**-digits or digits == 0
+        assert off <= 1e-3 or not bool(found.ok)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex64])
+def test_what_vanished_counts_in_the_errors_of_eigenvalues(dtype):
+    tiny = float(np.finfo(dtype).tiny)
+    for small in (tiny / 8, tiny / 2, tiny * 4):  # the eigenvalues are ±√(large · small)
+        large = 2.0**40 * tiny
+        found = la.eigvals(np.array([[0, large], [small, 0]], dtype), report=True)
+        true = (large / tiny * small / tiny) ** 0.5 * tiny
+        off = np.abs(np.abs(np.asarray(found.value)) - true)
+        assert (off <= np.asarray(found.certificate.error) * (1 + 1e-6)).all()
+
+
+FEW = {
+    "eigsh": lambda a: la.eigsh(a, 1, report=True),
+    "lobpcg": lambda a: la.lobpcg(a, 1, report=True),
+    "shift": lambda a: la.eigsh(a, 1, sigma=0.9 * float(a[1, 1]), report=True),
+}
+
+
+@pytest.mark.parametrize("name", FEW)
+@pytest.mark.parametrize(
+    "dtype, scale", [(np.float64, 1e-311), (np.float64, 1e-306), (np.float32, 1e-41), (np.float32, 1e-36)]
+)  # fmt: skip
+def test_a_few_eigenvalues_of_what_counts_as_zero(name, dtype, scale):
+    a = (np.diag([1, 2, 3, 4, 5, 6e-4]) * scale).astype(dtype)
+    if name == "shift" and scale < np.finfo(dtype).tiny:
+        with pytest.raises(SingularMatrixError):
+            FEW[name](a)
+        return
+    found = FEW[name](a)
+    w, error = float(found.value[0][0]), float(found.certificate.error[0])
+    if np.isfinite(w):
+        assert np.abs(np.diag(a).astype(float) - w).min() <= error
+    assert not bool(found.ok.all()) or (np.isfinite(w) and error <= 1e-3 * abs(w))

@@ -29,6 +29,7 @@ from .elementwise import (
     abs,
     add,
     and_,
+    clamp,
     complex,
     convert,
     div,
@@ -40,11 +41,13 @@ from .elementwise import (
     ne,
     or_,
     real,
+    reduce_precision,
     select,
     sub,
 )  # fmt: skip
 from .factor import lu, solve_with, take_rows
 from .families import broadcast_in_dim, full_like_type, ones, reduce_sum, zeros
+from .identity import stop_gradient
 from .layout import concatenate, iota, rev
 from .matrices import (
     adjoint,
@@ -74,7 +77,7 @@ from .matrices import (
     times_columns,
 )  # fmt: skip
 from .orthogonal import qr
-from .reduce import argmax, reduce_min
+from .reduce import argmax, reduce_max, reduce_min
 from .transcendental import sqrt
 
 # eigh
@@ -525,6 +528,35 @@ def _solve(a, b):
 # Eigenvalues (complex) and, if asked for, left (uᴴ a = w uᴴ) and right eigenvectors as columns.
 eig = Op("eig", type=_eig_type, lower=_eig_lower, jvp=_eig_jvp, many=True)
 eig._batch = batch_in_front(eig)
+
+
+def eig_of_any_scale(a, *, left: bool, right: bool) -> list:
+    """What ``eig`` returns, right of very small and very large matrices, too.
+
+    LAPACK scales these itself, but builds of it are about that do not scale the eigenvalues back.
+    """
+    t = typeof(a)
+    if 0 in t.shape:
+        return eig(a, left=left, right=right)
+    s = _beyond(a, t)
+    spread = lambda x, o: broadcast_in_dim(x, shape=o.shape, dims=tuple(range(t.ndim - 2)))  # noqa: E731
+    w, *vectors = eig(div(a, convert(spread(s, t), dtype=t.dtype)), left=left, right=right)
+    return [mul(w, convert(spread(s, typeof(w)), dtype=typeof(w).dtype)), *vectors]
+
+
+def _beyond(a, t: ArrayType):
+    """By which power of two each matrix is larger or smaller than what LAPACK takes as it is: no further,
+    so that small elements beside large ones stay within the range."""
+    limits = np.finfo(dtypes.to_real(t.dtype))
+    size = reduce_max(abs(stop_gradient(a)), axes=(t.ndim - 2, t.ndim - 1))
+    number = lambda x: full_like_type(typeof(size), float(x))  # noqa: E731
+    size = select(gt(size, number(0)), size, number(1))
+    size = select(
+        gt(size, number(limits.max)), number(limits.max), size
+    )  # |x + i y| of finite x and y
+    usual = clamp(number(limits.tiny**0.25), size, number(limits.tiny**-0.25))
+    return reduce_precision(div(size, usual), exponent_bits=limits.nexp, mantissa_bits=0)
+
 
 # Schur
 

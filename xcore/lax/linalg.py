@@ -179,7 +179,7 @@ def eig(x, *, compute_left_eigenvectors: bool = True, compute_right_eigenvectors
     """
     _offered("eig", "implementation", implementation, (EigImplementation.LAPACK,))
     _offered("eig", "use_magma", use_magma, ())
-    w, *vectors = ops.eig(_matrix("eig", x), left=bool(compute_left_eigenvectors),
+    w, *vectors = ops.eig_of_any_scale(_matrix("eig", x), left=bool(compute_left_eigenvectors),
                           right=bool(compute_right_eigenvectors))  # fmt: skip
     return [w, *(v if enable_eigvec_derivs else ops.stop_gradient(v) for v in vectors)]
 

@@ -85,8 +85,8 @@ def of_eigh(a, w, v, b=None):
         # rounding of the residual, and of l, which solutions with l amplify
         size = (frobenius(a) + size * frobenius(b)) * _inverse_length(l) ** 2
         metric = lambda x: product(l, product(adjoint(l), x))  # noqa: E731
-    off = size[..., None] * _orthogonality(v, metric)[..., None]
-    report = of_pairs(w, residual + off + n * missed, size, n)
+    off = size[..., None] * _orthogonality(v, metric)[..., None] + n * missed
+    report = of_pairs(w, residual + off, size, n)
     return _status(residual + off, size, n, eps), report.replace(residual=shown)
 
 
@@ -175,7 +175,10 @@ def of_eig(a, w, v):
     loose = factor * n**0.5 * frobenius(times(z, times(x, y)) - y)
     # rows of |a| |x| + |x| |w|, and what they sum to
     sizes = n * _lengths(swapped(a)) + 2 * xnp.sum(xnp.abs(x) * xnp.abs(w)[..., None, :], axis=-1)
-    rounding = product(xnp.abs(z), 2 * roundings(n) * eps * sizes[..., None])[..., 0]
+    missed = lost(a, (-2, -1))[..., None]
+    vanishing = n * (missed + xnp.where(size > 0, float(dtypes.finfo(real).tiny), 0)[..., None])
+    sizes = 2 * roundings(n) * eps * sizes + 2 * vanishing
+    rounding = product(xnp.abs(z), sizes[..., None])[..., 0]
     radius = basis.sum(xnp.sum(xnp.abs(times(z, left)), axis=-1) + rounding)
     loose = (loose + n * eps)[..., None]
     # (z v)⁻¹ for v⁻¹: rows of what remains are off by loose / (1 - loose) of the largest
@@ -188,9 +191,10 @@ def of_eig(a, w, v):
     meets = xnp.any(meets & ~np.eye(n, dtype=bool), axis=-1)
     error = xnp.where(meets, 2 * xnp.sum(radius, axis=-1, keepdims=True), radius)
     condition = basis.length(_lengths(swapped(z))) * basis.share * _lengths(v)
-    off = xnp.where(size > 0, relative(xnp.max(error, axis=-1), size), xnp.inf)
+    off = relative(xnp.max(error, axis=-1), size)
     digits = digits_of(of_truth(xnp.where(xnp.isfinite(size), off, xnp.inf)), eps)
-    return _status(residual, frobenius(a), n, eps), Certificate(digits, error, residual, condition)
+    status = _status(residual + n * missed, frobenius(a), n, eps)
+    return status, Certificate(digits, error, residual, condition)
 
 
 @fused(4)
@@ -210,8 +214,8 @@ def of_svd(a, u, s, vh):
     off = size[..., None] * xnp.maximum(_orthogonality(u), _orthogonality(v))[..., None]
     # zeros of (0 a; aᴴ 0), for matrices that are not square, and values -s
     others = -s if m == n else xnp.concatenate([-s, xnp.zeros_like(s[..., :1])], axis=-1)
-    missed = (m + n) * lost(a, (-2, -1))[..., None]
-    report = of_pairs(s, residual + off + missed, size, m + n, others)
+    off = off + (m + n) * lost(a, (-2, -1))[..., None]
+    report = of_pairs(s, residual + off, size, m + n, others)
     report = report.replace(residual=residual)
     return _status(residual + off, size, max(m, n), eps), report
 

@@ -39,7 +39,7 @@ from ._operators import (
     in_dtype_of_products,
     is_function,
 )  # fmt: skip
-from ._range import inner, norm, safe_norm, unit_of
+from ._range import any_subnormal, inner, norm, safe_norm, unit_of
 from ._restarted import WHICH, fresh, largest_pairs
 from ._truth import check_later, check_status, fail, of_pairs
 
@@ -214,7 +214,8 @@ def eigsh(
     m = max(2 * k + 1, 20) if ncv is None else ncv
     start = _start(who, a, x0)
     rtol = epsilon(start) ** 0.75 if rtol is None else rtol
-    shift = xnp.asarray(0.0 if sigma is None else sigma) if shifted else None
+    real = dtypes.to_real(typeof(start).dtype)
+    shift = xnp.asarray(0.0 if sigma is None else sigma, real) if shifted else None
     operator = _shifted(a, start, shift, inverse) if shifted else None
 
     def run(a, start, operator):
@@ -257,7 +258,7 @@ def _by_lanczos(
     if shift is not None:
         size = xnp.maximum(xnp.max(_lengths(image)), safe_norm(sample) / unit)
         beyond = shift / unit + safe_divide(xnp.ones_like(beyond), beyond)
-    left = _lengths(image - v * w.astype(typeof(v).dtype))
+    left = _lengths(image - v * w.astype(typeof(v).dtype)) + _missed(held, unit)
     status = _status_of_pairs(w, left, rtol * size, end["done"])  # pyright: ignore[reportOptionalOperand]
     n = a.shape[0]
     others = None if k == n else unit * beyond.astype(typeof(w).dtype)
@@ -289,6 +290,12 @@ def _product_of(a: LinearOperator, like):
     """The product with a random vector of length 1: how large the operator is."""
     blank = xnp.zeros((1, *typeof(like).shape), typeof(like).dtype)
     return a.mv(fresh(blank, 0)).astype(typeof(like).dtype)
+
+
+def _missed(a: LinearOperator, unit):
+    """What products with unit vectors may miss, by the unit: elements that count as zero and are not."""
+    tiny = a.shape[0] * float(xnp.finfo(typeof(unit).dtype).tiny)
+    return xnp.where(any_subnormal(tree.leaves(a)), tiny / unit, xnp.zeros_like(unit))
 
 
 def _rayleigh(a: LinearOperator, v) -> tuple:
@@ -465,7 +472,7 @@ def _by_lobpcg(
     reached = xnp.all(blocks.done(state)[k:])
     order = xnp.argsort(state["w"][:k])
     w, v, image = _rayleigh(held, state["x"][:, order])
-    left = _lengths(image - v * w.astype(typeof(v).dtype))
+    left = _lengths(image - v * w.astype(typeof(v).dtype)) + _missed(held, unit)
     watched = blocks.done(state)[order]
     status = first_that_holds(
         (~xnp.isfinite(left), Status.not_finite),

@@ -172,7 +172,7 @@ def _error_of_pade(powers, even, odd, x) -> tuple:
     root = xnp.maximum(norm2(a4) ** 0.25, norm2(a6) ** (1 / 6))
     size = xnp.minimum(xnp.exp(plain / 2), (1 + plain + norm2(a2)) * xnp.exp(root / 2))
     samples = np.random.default_rng(7).standard_normal((n, 8)) / 8**0.5
-    samples = xnp.asarray(samples).astype(typeof(a).dtype)
+    samples = xnp.asarray(samples, typeof(a).dtype)
     seen, _ = solve_matrices(even - odd, xnp.broadcast_to(samples, (*typeof(a).shape[:-1], 8)))
     inverse = xnp.minimum(MARGIN * frobenius(seen), size)
     left = frobenius(matmul(even - odd, x) - (even + odd)) + rounding_of(even - odd, x)

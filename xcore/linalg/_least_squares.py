@@ -159,7 +159,7 @@ def _by_svd(a, b, rtol, report: bool):
         limit = relative * xnp.max(values, axis=-1, keepdims=True, initial=0)
         rank = xnp.sum(values > limit, axis=-1)
         about = (rank, values)
-    relative = xnp.asarray(relative).astype(typeof(xnp.real(a[..., :1, :1])).dtype)
+    relative = xnp.asarray(relative, typeof(xnp.real(a[..., :1, :1])).dtype)
     none = xnp.full(typeof(a).shape[:-2], -1, np.int32)
     return least_squares(a, b, relative, False), rank, none, about
 

@@ -266,7 +266,7 @@ def lsmr(
     b = in_dtype_of_products(a, b)
     limit = 10 * min(m, n) if max_steps is None else max_steps
     columns = b[:, None] if b.ndim == 1 else b
-    weight = xnp.asarray(damp).astype(dtypes.to_real(typeof(b).dtype))
+    weight = xnp.asarray(damp, dtypes.to_real(typeof(b).dtype))
     unit, sizes = _units(a, ops.stop_gradient(columns), ops.stop_gradient(weight))
     a, weight, columns = InUnits(a, unit), weight / unit, columns / sizes.astype(typeof(b).dtype)
     fixed = ops.stop_gradient(weight)
@@ -367,7 +367,7 @@ def expm_multiply(
         columns = columns.astype(dtypes.to_complex(typeof(columns).dtype))
     steps = _steps_for(who, a, t, columns) if steps is None else steps
     require("1 or more", who, steps=steps)
-    h = xnp.asarray(t).astype(typeof(columns).dtype) / steps
+    h = xnp.asarray(t, typeof(columns).dtype) / steps
 
     def step(x, _):
         def term(k, state):

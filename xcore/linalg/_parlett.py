@@ -67,7 +67,7 @@ def _derivative(a, e, f):
     # With a = v diag(w) v⁻¹ the derivative is v (g ∘ v⁻¹ e v) v⁻¹, where g[i,j] is the quotient of the
     # differences of f and of w, or f' where w[i] = w[j]. (Daleckii and Krein 1965; Higham 2008,
     # "Functions of matrices", theorem 3.11)
-    w, v = ops.eig(a, left=False, right=True)
+    w, v = ops.eig_of_any_scale(a, left=False, right=True)
     values, slopes = jvp(f, (w,), (xnp.ones_like(w),))
     gap = w[..., :, None] - w[..., None, :]
     close = xnp.abs(gap) <= epsilon(w) ** 0.5 * norm1(a)[..., None, None]
@@ -110,7 +110,7 @@ def _funm(a, f, report):
     found = value(a)
     if not report:
         return found, None
-    w, v = ops.eig(ops.stop_gradient(a), left=False, right=True)
+    w, v = ops.eig_of_any_scale(ops.stop_gradient(a), left=False, right=True)
     return found, of_general(a, w, v, values_of, found[0], eps)
 
 

@@ -55,7 +55,7 @@ def norm2(a, steps: int = 4):
     a = scaled(a, xnp.where((size > 0) & xnp.isfinite(size), size, 1))
     n = typeof(a).shape[-1]
     v = np.random.default_rng(7).standard_normal((n, 1))
-    v = xnp.broadcast_to(xnp.asarray(v).astype(typeof(a).dtype), (*typeof(a).shape[:-2], n, 1))
+    v = xnp.broadcast_to(xnp.asarray(v, typeof(a).dtype), (*typeof(a).shape[:-2], n, 1))
     length_of = lambda v: xnp.sqrt(xnp.sum(xnp.abs(v) ** 2, axis=(-2, -1)))  # noqa: E731
 
     def step(_, state):

@@ -41,7 +41,7 @@ def _sylvester_with(forms_a, forms_b, c, transposed: bool):
 def _by_eigenvalues(a, b):
     """b ↦ x from a = u diag(s) u⁻¹ and b = v diag(t) v⁻¹, the eigenvalues s and t, and about the norm
     of b ↦ x."""
-    (s, u), (t, v) = (ops.eig(x, left=False, right=True) for x in (a, b))
+    (s, u), (t, v) = (ops.eig_of_any_scale(x, left=False, right=True) for x in (a, b))
     sums = s[..., :, None] + t[..., None, :]
 
     def solve(c, transposed):

@@ -56,7 +56,7 @@ def _levinson(c, r, b):
     every, zero = _diagonals(c, r), xnp.zeros_like(c[:1])
     first = xnp.concatenate([r[1:], zero])
     unit = (np.arange(n) == 0).astype(np.float32)
-    f = xnp.asarray(unit).astype(typeof(c).dtype) / c[0]
+    f = xnp.asarray(unit, typeof(c).dtype) / c[0]
     start = (f, f, f[:, None] * b[:1])
 
     def grow(i, state):

@@ -54,7 +54,7 @@ def norm1_estimate(apply, adjoint_apply, like, steps: int = 2):
     solver = Steps(climb, lambda s: ~(s[1] > s[2]))  # where it led no higher
     best = iterate(solver, (y, first, xnp.full_like(first, -1)), steps).state[1]
     last = ((-1.0) ** numbers * (1 + numbers / max(n - 1, 1))).astype(real)
-    last = xnp.broadcast_to(xnp.asarray(last).astype(dtype)[:, None], (*lead, n, 1))
+    last = xnp.broadcast_to(xnp.asarray(last, dtype)[:, None], (*lead, n, 1))
     return xnp.maximum(best, 2 * size_of(apply(last)) / (3 * n)).astype(real)
 
 
@@ -132,7 +132,6 @@ def of_pairs(w, residual, size, n: int, others=None, **more) -> Certificate:
     angle = safe_divide(error, gap, 1, where=gap > error)
     most = xnp.max(error, axis=-1, initial=0)
     off = relative(most, xnp.max(xnp.abs(w), axis=-1, initial=0))
-    off = xnp.where(size == 0, 0, off) if typeof(w).shape[-1] else xnp.zeros_like(most)
     return Certificate(
         digits_of(of_truth(off), eps), error, residual, None, {"angle": angle} | more
     )

@@ -5,8 +5,6 @@ from __future__ import annotations
 import operator
 from typing import NamedTuple
 
-import numpy as np
-
 from .. import _ops as ops
 from .._control.checks import report
 from .._core import Array, dtypes, errors, findings, fused, one_of, typeof
@@ -261,23 +259,6 @@ def eigvalsh(a, UPLO: str | None = None, *, symmetrize_input: bool | None = None
     return back(w)
 
 
-def _within_range(a) -> tuple:
-    """(a / s, s as factors of eigenvalues), with s = 1 but for very small and very large matrices.
-
-    LAPACK scales these itself, but builds of it are about that do not scale the eigenvalues back.
-    """
-    t = typeof(a)
-    if 0 in t.shape:
-        return a, np.ones(t.shape[:-1], dtypes.to_complex(t.dtype))
-    tiny = float(dtypes.finfo(dtypes.to_real(t.dtype)).tiny)
-    size = ops.reduce_max(ops.abs(ops.stop_gradient(a)), axes=(t.ndim - 2, t.ndim - 1))
-    far = ((size < tiny**0.25) | (size > tiny**-0.25)) & (size > 4 * tiny) & (size < 0.25 / tiny)
-    s = ops.select(far, size, ops.full_like_type(typeof(size), 1))
-    spread = lambda x, shape: ops.broadcast_in_dim(x, shape=shape, dims=tuple(range(t.ndim - 2)))  # noqa: E731
-    back = ops.convert(spread(s, t.shape[:-1]), dtype=dtypes.to_complex(t.dtype))
-    return a * ops.convert(spread(1 / s, t.shape), dtype=t.dtype), back
-
-
 @fused(1)
 def eig(a):
     """Eigenvalues and (right) eigenvectors of matrices; both complex.
@@ -291,9 +272,8 @@ def eig(a):
     >>> xnp.linalg.eig(xnp.asarray([[0.0, -1.0], [1.0, 0.0]])).eigenvalues
     Array([0.+1.j, 0.-1.j], dtype=complex64)
     """
-    a, s = _within_range(as_matrices("eig", a, square=True)[0])
-    w, v = ops.eig(a, left=False, right=True)
-    return EigResult(w * s, v)
+    a, _ = as_matrices("eig", a, square=True)
+    return EigResult(*ops.eig_of_any_scale(a, left=False, right=True))
 
 
 @fused(1)
@@ -304,5 +284,5 @@ def eigvals(a):
     >>> xnp.linalg.eigvals(xnp.asarray([[3.0, 1.0], [0.0, 2.0]]))
     Array([3.+0.j, 2.+0.j], dtype=complex64)
     """
-    a, s = _within_range(as_matrices("eigvals", a, square=True)[0])
-    return ops.eig(a, left=False, right=False)[0] * s
+    a, _ = as_matrices("eigvals", a, square=True)
+    return ops.eig_of_any_scale(a, left=False, right=False)[0]

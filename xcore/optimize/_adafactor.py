@@ -98,9 +98,7 @@ def scale_by_factored_rms(
         leaves, structure = tree.flatten(updates)
         olds = zip(*[tree.flatten_up_to(structure, x) for x in (state.v_row, state.v_col, state.v)])
         b = decay_rate_fn(state.count - step_offset, decay_rate)
-        found = [
-            moved(g, *old, xnp.asarray(b).astype(typeof(g).dtype)) for g, old in zip(leaves, olds)
-        ]
+        found = [moved(g, *old, xnp.asarray(b, typeof(g).dtype)) for g, old in zip(leaves, olds)]
         parts = zip(*found) if leaves else ((), (), (), ())
         out, row, col, v = [tree.unflatten(structure, part) for part in parts]
         return out, FactoredState(next_count(state.count), row, col, v)

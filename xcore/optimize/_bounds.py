@@ -31,7 +31,7 @@ def box_of(who: str, flat: Flat, bounds, columns: bool = False):
             raise _unlike(who, flat, bounds) from error
     else:
         refuse_ambiguous(who, flat.size, bounds, list, columns)
-        sides = [s.astype(flat.dtype) for s in columns_of(who, bounds, flat.size)]
+        sides = columns_of(who, bounds, flat.size, flat.dtype)
     if is_evaluating() and bool(xnp.any(sides[0] > sides[1])):
         raise ValueError(f"xcore.{who}: a lower bound is above its upper bound; given {bounds}.")
     return sides
@@ -58,12 +58,12 @@ def _like(flat, side, none):
     if given == flat.structure:
         return flat.join(side)
     if tree.is_leaf_structure(given) and xnp.size(side) == 1:
-        one = xnp.reshape(side, ())
+        one = xnp.reshape(xnp.asarray(side, flat.dtype), ())
         return flat.join(tree.unflatten(flat.structure, [one] * len(flat.types)))
     # the variables are in a tree, their bounds in a row, as for SciPy's curve_fit
     row = isinstance(side, list) or tree.is_leaf_structure(given)
     if row and not tree.is_leaf_structure(flat.structure) and xnp.shape(side) == (flat.size,):
-        return xnp.asarray(side).astype(flat.dtype)
+        return xnp.asarray(side, flat.dtype)
     return flat.join(side)
 
 
@@ -81,11 +81,11 @@ def refuse_ambiguous(who, size, bounds, kind, other_way: bool) -> None:
         )
 
 
-def columns_of(who: str, bounds, size: int | None = None):
+def columns_of(who: str, bounds, size: int | None = None, dtype=None):
     """(lower, upper) of a table with a pair for each variable; ``size``: how many there must be."""
     shape = getattr(bounds, "shape", None)
     if shape is not None and len(shape) == 2 and shape[1] == 2 and size in (None, shape[0]):
-        return xnp.asarray(bounds)[:, 0], xnp.asarray(bounds)[:, 1]
+        return xnp.asarray(bounds, dtype)[:, 0], xnp.asarray(bounds, dtype)[:, 1]
     fine = isinstance(bounds, (tuple, list)) and size in (None, len(bounds))
     if not (fine and all(map(_is_pair, bounds))):
         many = "" if size is None else f" There are {size} variables."
@@ -93,6 +93,6 @@ def columns_of(who: str, bounds, size: int | None = None):
             f"xcore.{who}: bounds must be {FORMS}; given {errors.describe(bounds)}.{many}"
         )
     return [
-        xnp.asarray([none if pair[i] is None else pair[i] for pair in bounds])
+        xnp.asarray([none if pair[i] is None else pair[i] for pair in bounds], dtype)
         for i, none in enumerate((-np.inf, np.inf))
     ]

@@ -71,12 +71,12 @@ def _three(found, z):
 
 def scale_of(f_scale, dtype):
     """f_scale as a positive number."""
-    scale = xnp.asarray(f_scale)
+    scale = xnp.asarray(f_scale, dtype)
     known = None if isinstance(scale, Tracer) else np.asarray(f_scale)
     if scale.ndim or (known is not None and not (known > 0 and np.isfinite(known))):
         who = "optimize.least_squares"
         raise errors.bad_argument(who, "f_scale", f_scale, "one number above 0, and finite")
-    return scale.astype(dtype)
+    return scale
 
 
 def cost_and_scaled(loss, scale, f, j):

@@ -58,7 +58,7 @@ class Packing:
         shape = (len(scalars),)
         vector = xnp.zeros(shape, dtype)
         for x, here in zip(scalars, np.eye(len(scalars), dtype=np.int8)):
-            spread = ops.broadcast_in_dim(xnp.asarray(x).astype(dtype), shape=shape, dims=())
+            spread = ops.broadcast_in_dim(xnp.asarray(x, dtype), shape=shape, dims=())
             vector = ops.select(marks(here), spread, vector)
         return vector
 

@@ -38,7 +38,8 @@ class Flat:
         leaves = tree.flatten_up_to(self.structure, x, self.who)
         parts = []
         for leaf, t in zip(leaves, self.types):
-            leaf = xnp.broadcast_to(xnp.asarray(leaf), t.shape).reshape(-1)
+            kind = dtypes.to_complex(self.dtype) if dtypes.is_complex(t.dtype) else self.dtype
+            leaf = xnp.broadcast_to(xnp.asarray(leaf, kind), t.shape).reshape(-1)
             if dtypes.is_complex(t.dtype):
                 leaf = xnp.concatenate([xnp.real(leaf), xnp.imag(leaf)])
             parts.append(leaf.astype(self.dtype))

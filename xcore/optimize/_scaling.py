@@ -37,7 +37,7 @@ def _squares(g):
 def _power(decay, count, like):
     """decay ** count in the real dtype of ``like``."""
     dtype = dtypes.to_real(typeof(like).dtype)
-    return xnp.power(xnp.asarray(decay, dtype), xnp.asarray(count).astype(dtype))
+    return xnp.power(xnp.asarray(decay, dtype), xnp.asarray(count, dtype))
 
 
 def _debiased(m, decay, count):

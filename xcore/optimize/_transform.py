@@ -312,7 +312,7 @@ def scale_by_schedule(step_size_fn: Callable[[Any], Any]) -> GradientTransformat
 def _as(size, u):
     """A factor in the dtype of what it multiplies."""
     u = xnp.asarray(u)
-    return xnp.asarray(size).astype(u.dtype) if dtypes.is_inexact(u.dtype) else size
+    return xnp.asarray(size, u.dtype) if dtypes.is_inexact(u.dtype) else size
 
 
 def scale_by_learning_rate(

@@ -77,7 +77,7 @@ class MultiSteps:
 
         def act(acc, inner):
             out, new = self._opt.update(acc, inner, params)
-            return tree.map(lambda u, a: xnp.asarray(u).astype(a.dtype), out, acc), new
+            return tree.map(lambda u, a: xnp.asarray(u, a.dtype), out, acc), new
 
         out, inner = cond(
             emit, act, lambda acc, inner: (zeros_like(acc), inner), acc, state.inner_opt_state

@@ -143,7 +143,7 @@ class AcousticWave(OpenWave):
     # parts
 
     def _medium(self, x, dtype):
-        x = xnp.asarray(x).astype(dtype)
+        x = xnp.asarray(x, dtype)
         return self._widened(x, dtype, edge=True) if x.ndim else x
 
     def _between_nodes(self, axis: int, dtype):

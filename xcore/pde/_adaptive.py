@@ -169,7 +169,7 @@ class Run:
         self.watch = Watch(events, vector) if events else None
         zero, no = xnp.zeros((), np.int32), xnp.zeros((), bool)
         self.state = {
-            "y": y, "t": t, "h": stop_gradient(xnp.asarray(h).astype(vector.dtype)), "size": xnp.ones_like(t),
+            "y": y, "t": t, "h": stop_gradient(xnp.asarray(h, vector.dtype)), "size": xnp.ones_like(t),
             "again": no, "wild": no, "stuck": no, "taken": zero, "rejected": zero, "from": t, "over": xnp.ones_like(t),
             "piece": (y, *[xnp.zeros_like(y)] * 4), "seen": self.watch.begin(y, t) if self.watch else {},
             "clock": self.clock.begin(vector.dtype),
@@ -293,7 +293,7 @@ def _checked(vector: Vector, y, rtol, atol):
     rtol = max(rtol, 10 * eps) if isinstance(rtol, (int, float)) else xnp.maximum(rtol, 10 * eps)
     if not isinstance(atol, (int, float)):
         atol = _tolerances(vector, atol)
-    return tuple(xnp.asarray(x).astype(vector.dtype) for x in (rtol, atol))
+    return tuple(xnp.asarray(x, vector.dtype) for x in (rtol, atol))
 
 
 def _fits(shape: tuple, whole: tuple) -> bool:

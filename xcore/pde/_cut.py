@@ -352,7 +352,7 @@ def _made(op, sets, conditions) -> tuple:
             raise errors.bad_argument(
                 _WHO, "cells", op.grid.cells, want, "Or give values there: Dirichlet."
             )
-    cast = lambda x: xnp.asarray(x).astype(dtype)  # noqa: E731
+    cast = lambda x: xnp.asarray(x, dtype)  # noqa: E731
     cuts = {
         "share": cast(_on(c["share"]).where(inside, c["share"], 0)), "open": tuple(map(cast, opened)),
         "area": cast(c["area"]), "far": cast(c["far"]), "tilt": tuple(map(cast, c["tilt"])),

@@ -32,7 +32,7 @@ def grown(op, u, still, dt):
     dtype = typeof(u).dtype  # coefficients may have more digits
     wide = xnp.promote_types(xnp.promote_types(dtype, np.float32), eval_dtype(op))
     real = dtypes.to_real(wide)
-    u, still, dt = u.astype(wide), still.astype(wide), xnp.asarray(dt).astype(real)
+    u, still, dt = u.astype(wide), still.astype(wide), xnp.asarray(dt, real)
     goal, shape = default_rtol(dtype), typeof(u).shape
     still = dt * still
     large = [xnp.max(xnp.abs(x), initial=0) for x in (u, still)]

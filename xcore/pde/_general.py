@@ -393,7 +393,7 @@ def _verdict(op, u, right, arrays, ready: Prepared, excess, status):
             fits = small | (fits & (_off_balance(u, applied, right, rows) <= eps**0.5))
     else:
         goal, fits = ready.how.goal, True
-    goal = xnp.asarray(goal).astype(typeof(residual).dtype)
+    goal = xnp.asarray(goal, typeof(residual).dtype)
     good = (residual + 8 * eps * (size_of > 0) <= goal) & (excess <= UNBALANCED) & fits
     resonant = rounding > (np.inf if definite else eps**0.5)
     verdict = first_that_holds(

@@ -51,7 +51,7 @@ def judged(op, u, right, goal, excess, status=None):
     else:
         rounding, explained = 0, True
     resonant = rounding > _most(op)
-    goal = xnp.asarray(goal).astype(typeof(residual).dtype)
+    goal = xnp.asarray(goal, typeof(residual).dtype)
     good = (residual + _UNSEEN * eps * (size > 0) <= goal) & (excess <= UNBALANCED) & explained
     found = (
         (xnp.ones((), bool), Status.stagnation)

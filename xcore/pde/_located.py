@@ -60,7 +60,7 @@ def between(grid: Grid, fs: tuple, axis: int, rings: tuple, kinds: tuple):
     for i, ring in enumerate(rings):
         if ring and i != axis and not grid.centred:  # both ends are one node
             total, usual = _joined(total, i), _joined(usual, i)
-    return xnp.asarray(total / usual).astype(real_dtype())
+    return xnp.asarray(total / usual, real_dtype())
 
 
 def _mesh(lines) -> list:

@@ -367,14 +367,14 @@ def integrate(
     check_method(tableau)
     if not tableau.error:
         raise errors.bad_argument("pde.integrate", "tableau", tableau, "one with an error estimate")
-    times = xnp.asarray(t_eval)
-    _check_goals(times, rtol, atol, first_step, max_step)
     u = tree.map(lambda x: _inexact(xnp.asarray(x)), x0)
     if not tree.leaves(u):
         raise errors.bad_argument("pde.integrate", "x0", x0, "a tree with one array at least")
     between = isinstance(tableau, Rosenbrock | SDIRK) or events is not None or max_step is not None
     leaves = tree.leaves(u) if between else tree.leaves(u)[:1]
     dtype = dtypes.to_real(xnp.result_type(*leaves))
+    times = xnp.asarray(t_eval) if hasattr(t_eval, "dtype") else xnp.asarray(t_eval, dtype)
+    _check_goals(times, rtol, atol, first_step, max_step)
     _check_apart(times, dtype)
     happens = as_events(events)
 
@@ -402,7 +402,7 @@ def adaptive(
     """States at times that do not fall, of the width of the state."""
     dtype = typeof(times).dtype
     power = -1 / tableau.order
-    dt = (times[-1] - times[0]) * 1e-3 if first is None else xnp.asarray(first).astype(dtype)
+    dt = (times[-1] - times[0]) * 1e-3 if first is None else xnp.asarray(first, dtype)
     dt = xnp.maximum(dt, shortest(times[0]))
 
     clock = Clock(f, u, times[0])

@@ -173,7 +173,7 @@ class OpenWave:
 
     def _widened(self, x, dtype, edge: bool):
         """A field on the grid and its layers: as at the edge there, or 0."""
-        x = xnp.broadcast_to(xnp.asarray(x).astype(dtype), self.grid.shape)
+        x = xnp.broadcast_to(xnp.asarray(x, dtype), self.grid.shape)
         return xnp.pad(x, self.layer, mode="edge") if edge else xnp.pad(x, self.layer)
 
     def _held(self, x):
@@ -281,7 +281,7 @@ class Wave(OpenWave):
 
     def _forced(self, bent, dtype, dt):
         """(c dt)² (Δu + …): c dt is about h, where dt² alone may be out of range."""
-        c = xnp.asarray(self.speed).astype(dtype)
+        c = xnp.asarray(self.speed, dtype)
         way = dt * (self._widened(c, dtype, edge=True) if c.ndim else c)
         return self._held(way * (way * bent))  # the compiler takes a square of products apart
 
@@ -308,7 +308,7 @@ def state_dtype(*given):
 
 def length(dt, dtype):
     """A step's length, as states keep that of the last one."""
-    return xnp.asarray(dt).astype(dtype)
+    return xnp.asarray(dt, dtype)
 
 
 def damping(cells: int, layer: tuple[int, int], h: float, at) -> np.ndarray:

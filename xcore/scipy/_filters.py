@@ -247,9 +247,7 @@ def _planar(who, a, b, fillvalue, mode, boundary, precision, as_correlation):
         return _direct(who, a, b, mode, precision)
     padding = [_borders(mode, n, as_correlation) for n in typeof(b).shape]
     more = (
-        {"constant_values": xnp.asarray(fillvalue).astype(typeof(a).dtype)}
-        if boundary == "fill"
-        else {}
+        {"constant_values": xnp.asarray(fillvalue, typeof(a).dtype)} if boundary == "fill" else {}
     )
     return _direct(who, xnp.pad(a, padding, _PADS[boundary], **more), b, "valid", precision)
 

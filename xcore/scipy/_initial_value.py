@@ -88,8 +88,9 @@ def solve_ivp(
     """
     tableau, mid = _method(method)
     check_first_is_time(fun)
-    t_eval = None if t_eval is None else xnp.asarray(t_eval)
-    t_span, y0 = _start(t_span, y0, t_eval)
+    t_span, y0 = _start(t_span, y0, None if t_eval is None else xnp.asarray(t_eval))
+    if t_eval is not None:
+        t_eval = xnp.asarray(t_eval, dtypes.to_real(typeof(y0).dtype))
     args = () if args is None else tuple(args) if isinstance(args, (tuple, list)) else (args,)
     f = _slope(fun, y0, args)
     check_tolerances(WHO, rtol, atol)
@@ -182,12 +183,12 @@ def _for_each(atol, y0):
     """atol as one number, or one for each element."""
     if isinstance(atol, (int, float)):
         return atol
-    atol = xnp.asarray(atol)
+    atol = xnp.asarray(atol, dtypes.to_real(typeof(y0).dtype))
     if typeof(atol).shape not in ((), (1,), typeof(y0).shape):
         raise errors.shape_mismatch(
             WHO, "need atol as a number, or one for each of y0", atol=atol, y0=y0
         )
-    return atol.astype(dtypes.to_real(typeof(y0).dtype))
+    return atol
 
 
 # Step by step
@@ -443,9 +444,7 @@ def _stiff(f, method: Rosenbrock | SDIRK, rtol, atol, y0):
 def _traced(f, tableau, t_span, y0, t_eval, rtol, atol, first, longest) -> Found:
     """The same inside of transformations, in one loop that meets all times."""
     real = dtypes.to_real(typeof(y0).dtype)
-    start, end = (
-        xnp.asarray(x).astype(real) if hasattr(x, "dtype") else xnp.asarray(x, real) for x in t_span
-    )
+    start, end = (xnp.asarray(x, real) for x in t_span)
     sign = xnp.where(end >= start, 1, -1).astype(real)
     times = sign * xnp.concatenate([start[None], t_eval.astype(real), end[None]])
     slope = lambda y, s: sign * f(sign * s, y)  # noqa: E731

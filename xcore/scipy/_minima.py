@@ -244,4 +244,4 @@ def rosen_hess_prod(x: ArrayLike | Sequence[Any], p: ArrayLike | Sequence[Any]) 
     Array([2., 0.], dtype=float32)
     """
     x = xnp.asarray(x) * 1.0
-    return jvp(grad(rosen), (x,), (xnp.asarray(p).astype(x.dtype),))[1]
+    return jvp(grad(rosen), (x,), (xnp.asarray(p, x.dtype),))[1]

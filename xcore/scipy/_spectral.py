@@ -273,7 +273,7 @@ def eig(
     Array([1., 2.], dtype=float32)
     """
     inner = (xnp.asarray(a) if b is None else la.solve(b, a)) * 1.0
-    w, *vectors = ops.eig(inner, left=bool(left), right=bool(right))
+    w, *vectors = ops.eig_of_any_scale(inner, left=bool(left), right=bool(right))
     if left and b is not None:  # yᴴ b⁻¹ a = w yᴴ, so b⁻ᴴ y is the left vector
         vectors[0] = _unit(la.solve(xnp.conj(xnp.swapaxes(b, -1, -2)), vectors[0]))
     w = _values(w, homogeneous_eigvals)

@@ -9,6 +9,7 @@ from typing import Any as _Any
 from .. import numpy as _xnp
 from .._core import Array as _Array
 from .._core import boundary as _boundary
+from .._core import dtypes as _dtypes
 from .._core import errors as _errors
 from .._core import typeof as _typeof
 from .._core.typing import ArrayLike as _ArrayLike
@@ -103,6 +104,8 @@ def simpson(
     h = _widths("scipy.integrate.simpson", x, dx, n, axis, _typeof(y).ndim)
     if n < 3:
         return _xnp.sum(h * (y[..., 1:] + y[..., :-1]) / 2, axis=-1)
+    if not hasattr(h, "dtype"):  # a number, which is as wide as the samples
+        h = _xnp.asarray(h, _dtypes.to_real(_dtypes.to_inexact(_typeof(y).dtype)))
     h = _xnp.broadcast_to(h, (*y.shape[:-1], n - 1))
     m = n - 1 - (n - 1) % 2  # intervals in pairs
     total = _xnp.sum(_by_parabolas(h[..., 0:m:2], h[..., 1:m:2], y[..., : m + 1]), axis=-1)

@@ -84,7 +84,7 @@ class RegularGridInterpolator:
         found = _weighted(self.values, list(map(_cell, self.grid, xs)), method)
         shape = _typeof(outside).shape + (1,) * (_typeof(found).ndim - _typeof(outside).ndim)
         if self.fill_value is not None and not self.bounds_error:
-            fill = _xnp.asarray(self.fill_value).astype(_typeof(found).dtype)
+            fill = _xnp.asarray(self.fill_value, _typeof(found).dtype)
             found = _xnp.where(outside.reshape(shape), fill, found)
         unknown = _functools.reduce(_xnp.logical_or, map(_xnp.isnan, xs))
         return _xnp.where(unknown.reshape(shape), _np.nan, found)

@@ -62,7 +62,7 @@ def map_coordinates(
     image, xs = _xnp.asarray(input), [_xnp.asarray(x) for x in coordinates]
     shape, dtype = _typeof(image).shape, _typeof(image).dtype
     _check(shape, xs, order, mode)
-    cval, found = _xnp.asarray(cval).astype(dtype), 0
+    cval, found = _xnp.asarray(cval, dtype), 0
     exact = all(not _dtypes.is_inexact(_typeof(x).dtype) for x in xs)
     corners = [_neighbours(x, order) for x in xs]
     for corner in _itertools.product(*corners):

@@ -102,6 +102,15 @@ def _shifted(a: Sparse, sigma: Any) -> Sparse:
     return a.astype(dtype) - eye_array(n, dtype=dtype) * sigma.astype(dtype)
 
 
+def _shift(sigma: Any, like: Any):
+    """The shift, complex if it was given so, as wide as the operator; 0 if it was not given."""
+    sigma = 0.0 if sigma is None else sigma
+    given = isinstance(sigma, complex) or dtypes.is_complex(
+        getattr(sigma, "dtype", np.dtype(float))
+    )
+    return xnp.asarray(sigma, (dtypes.to_complex if given else dtypes.to_real)(typeof(like).dtype))
+
+
 def inverse_of(a: Sparse, sigma: Any) -> LinearOperator:
     """(a - σ)⁻¹ by sparse factors."""
     shifted = _shifted(a, sigma)
@@ -161,7 +170,7 @@ def _bordered(a: Any, w: Array, u: Array, s: Array, r: Array) -> tuple[Array, Ar
         column = coo_array((-u, (np.arange(len(u)), np.zeros(len(u), int))), shape=(len(u), 1))
         found = solve(block_array([[_shifted(a, w), column], [unit, None]]), right)
     elif isinstance(a, Matrix):
-        dense = xnp.asarray(a.a).astype(u.dtype) - w * xnp.eye(len(u), dtype=u.dtype)
+        dense = xnp.asarray(a.a, u.dtype) - w * xnp.eye(len(u), dtype=u.dtype)
         above = xnp.concatenate([dense, -u[:, None]], axis=1)
         below = xnp.append(xnp.conj(u), xnp.zeros((), u.dtype))[None]
         found = xnp.linalg.solve(xnp.concatenate([above, below]), right)
@@ -222,7 +231,7 @@ def eigs(
     held = tree.map(lambda x: stop_gradient(xnp.asarray(x)), a)
     operator = held
     if sigma is not None or inverse is not None:
-        sigma = xnp.asarray(0.0 if sigma is None else sigma)
+        sigma = _shift(sigma, start)
         operator = _inverse(who, held, sigma) if inverse is None else as_operator(inverse)
     m = min(n, max(k + 2, max(2 * k + 1, 20) if ncv is None else ncv))
     rtol = epsilon(start) ** 0.75 if tol is None or tol == 0 else tol

@@ -1,0 +1,58 @@
+"""Eigenvalues of matrices of all sizes that their dtype has, from every function that returns or uses them."""
+
+import numpy as np
+import pytest
+
+import xcore.lax.linalg
+import xcore.linalg as la
+import xcore.numpy as xnp
+import xcore.scipy.linalg as sl
+
+DTYPES = [np.float32, np.float64, np.complex64, np.complex128]
+VALUES = np.array([(5 - 5**0.5) / 2, (5 + 5**0.5) / 2])
+WAYS = {
+    "numpy.eig": lambda a: xnp.linalg.eig(a)[0],
+    "numpy.eigvals": xnp.linalg.eigvals,
+    "linalg.eig": lambda a: la.eig(a)[0],
+    "linalg.eigvals": la.eigvals,
+    "lax.linalg.eig": lambda a: xcore.lax.linalg.eig(a)[0],
+    "scipy.eig": lambda a: sl.eig(a)[0],
+    "scipy.eigvals": sl.eigvals,
+    "scipy.eig of two": lambda a: sl.eig(a, xnp.eye(2, dtype=a.dtype))[0],
+}
+
+
+def _scales(dtype):
+    """Powers of two over all of the range, and next to its ends."""
+    limits = np.finfo(dtype)
+    low, high = limits.minexp, limits.maxexp - 3
+    ends = [low, low + 1, low + 2, low + 3, high - 1, high]
+    return 2.0 ** np.array([*ends, *range(low + 4, high, -low // 8)], float)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("way", WAYS)
+def test_eigenvalues_scale_with_the_matrix(way, dtype):
+    for scale in _scales(dtype):
+        a = xnp.asarray((np.array([[2, 1], [1, 3]]) * scale).astype(dtype))
+        found = np.sort(np.asarray(WAYS[way](a)).real / scale)
+        np.testing.assert_allclose(found, VALUES, rtol=30 * np.finfo(dtype).eps, err_msg=str(scale))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_small_elements_beside_large_ones(dtype):
+    limits = np.finfo(dtype)
+    for large, small in [(limits.maxexp - 2, 0), (30, limits.minexp), (limits.maxexp - 2, 20)]:
+        a = np.array([[0, 2.0**large], [2.0**small, 0]]).astype(dtype)
+        found, true = np.asarray(la.eigvals(a)), 2.0 ** ((large + small) / 2)
+        np.testing.assert_allclose(np.abs(found), true, rtol=30 * limits.eps)
+
+
+def test_a_batch_of_all_scales_with_what_is_not_finite():
+    a = np.array([[2, 1], [1, 3.0]])
+    batch = np.stack([a * 1e-307, a * 0, a * 1e307, a * np.nan, a * np.inf, a])
+    w = np.sort(np.asarray(la.eigvals(batch)).real, axis=-1)
+    np.testing.assert_allclose(
+        w[[0, 1, 2, 5]], VALUES * np.array([1e-307, 0, 1e307, 1])[:, None], rtol=1e-14
+    )
+    assert np.isnan(w[3:5]).all()
