@@ -342,6 +342,44 @@ def check_results_of_branches_are_weak_as_those_of_the_first():
         assert [y.weak_type for y in f(jnp.asarray(1))] == [True, False, True, False]
 
 
+def check_trees_are_made_of_vectors_of_another_dtype():
+    from jax.flatten_util import ravel_pytree
+
+    vector, unravel = ravel_pytree({"a": jnp.ones(2), "b": jnp.zeros((1, 2))})
+    for dtype in (complex, int, jnp.bfloat16, float):
+        back = unravel(vector.astype(dtype))
+        assert {x.dtype for x in back.values()} == {vector.astype(dtype).dtype}
+        close(back["a"].astype(float), [1, 1])
+    assert unravel == ravel_pytree({"a": jnp.zeros(2), "b": jnp.ones((1, 2))})[1]
+    vector, unravel = ravel_pytree((jnp.ones(2), jnp.arange(3)))
+    assert [x.dtype for x in unravel(vector)] == [jnp.float32, jnp.int32]
+    raises(TypeError, unravel, vector.astype(complex))
+    raises(TypeError, ravel_pytree(jnp.ones(2))[1], jnp.ones(3))
+
+
+def check_types_stand_for_values():
+    """ShapeDtypeStructs in questions about shapes, and classes of libraries' own with a shape and a dtype."""
+    import types
+
+    struct = jax.ShapeDtypeStruct((2, 3), jnp.float32)
+    assert (jnp.shape(struct), jnp.ndim(struct), jnp.size(struct)) == ((2, 3), 2, 6)
+    assert (jnp.shape(None), jnp.ndim(3.0), jnp.size(jnp.ones((2, 3)), 1)) == ((), 0, 3)
+    for dtype in (jnp.float32, float, np.float64):
+        own = types.SimpleNamespace(shape=(3,), dtype=dtype)
+        (back,) = jax.linear_transpose(lambda x: 2 * x, own)(jnp.ones(3))
+        close(back, [2, 2, 2])
+        assert back.dtype == jnp.float32
+
+
+def check_modules_show_all_their_names():
+    """For who walks over ``vars(jax.numpy)`` and wraps what is there."""
+    for module in (jnp, jnp.linalg, jax.lax, jax.random, jax.scipy.special):
+        shown = vars(module)
+        missing = [n for n in dir(module) if n not in shown]
+        assert not missing and shown["__name__"] == module.__name__, missing
+    assert vars(jnp)["abs"] is jnp.abs and vars(jnp.fft)["fft"] is jnp.fft.fft
+
+
 def check_the_layout_of_bits_before():
     key = jax.random.PRNGKey(7)
     new = jax.random.bits(key, (3,))

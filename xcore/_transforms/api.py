@@ -376,6 +376,15 @@ def _no_reduce_axes(who: str, reduce_axes: Sequence[Any]) -> None:
         raise errors.bad_argument(who, "reduce_axes", reduce_axes, needed)
 
 
+def _type_of_example(x: Any) -> ArrayType:
+    """The type of a value, or what anything without values says by its shape and dtype."""
+    if hasattr(x, "type"):
+        return x.type
+    if is_array_like(x) or not (hasattr(x, "shape") and hasattr(x, "dtype")):
+        return typeof(to_value(x))
+    return ArrayType(tuple(x.shape), dtypes.as_dtype(x.dtype))
+
+
 def linear_transpose(
     fun: Callable[..., Any], *primals: PyTree, reduce_axes: Sequence[Any] = ()
 ) -> Callable[[PyTree], tuple[Any, ...]]:
@@ -393,7 +402,7 @@ def linear_transpose(
     """
     _no_reduce_axes("linear_transpose", reduce_axes)
     leaves, structure = tree.flatten(primals)
-    types = [x.type if hasattr(x, "type") else typeof(to_value(x)) for x in leaves]
+    types = list(map(_type_of_example, leaves))
     flat = Flat("linear_transpose", fun, structure)
     program, captured, nonzero_out, outs = recorded(flat, (), [t.strong() for t in types])
     out_types = [typeof(x).strong() for x in outs]

@@ -14,6 +14,7 @@ import xcore as _xcore
 
 from ._modules import NAME as _NAME
 from ._modules import Finder as _Finder
+from ._modules import held as _held
 from ._modules import refuse_if_loaded as _refuse_if_loaded
 from ._settings import open_attributes as _open_attributes
 from ._table import strict as _strict
@@ -43,7 +44,7 @@ def _activate() -> None:
             _xcore.config.update("narrow", True)
             _xcore.config.update("clamp", True)
             _xcore.config.update("shared_gradients", True)
-        _importlib.import_module(_NAME).__dict__["xcore"] = _xcore
+        _held(_importlib.import_module(_NAME))["xcore"] = _xcore
 
 
 def load_ipython_extension(ipython) -> None:

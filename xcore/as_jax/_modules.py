@@ -14,6 +14,9 @@ NAME = "jax"
 VERSION = "0.10.2"  # the version of JAX whose names these are, and which libraries branch on
 
 
+held = vars(types.ModuleType)["__dict__"].__get__  # the names that have been asked for
+
+
 class Face(types.ModuleType):
     """A module whose names are those of other modules, looked up when they are asked for.
 
@@ -28,7 +31,7 @@ class Face(types.ModuleType):
 
     def __init__(self, name: str, own: dict, sources: tuple, hidden: frozenset, below: frozenset):
         super().__init__(name)
-        self.__dict__.update(_own=own, _sources=sources, _hidden=hidden, _below=below)
+        held(self).update(_own=own, _sources=sources, _hidden=hidden, _below=below)
 
     def __getattr__(self, name: str):
         found = self._find(name)
@@ -59,11 +62,18 @@ class Face(types.ModuleType):
         return _ABSENT
 
     def _remember(self, name: str, value):
-        self.__dict__[name] = value
+        held(self)[name] = value
         return value
 
+    @property
+    def __dict__(self):
+        """All names with their values, for who walks over ``vars(jax.numpy)``."""
+        for name in dir(self):
+            getattr(self, name, None)
+        return held(self)
+
     def __dir__(self):
-        names = {*self.__dict__, *self._own, *self._below}
+        names = {*held(self), *self._own, *self._below}
         for source in self._sources:
             names.update(_public_names(_load(source)))
         return sorted(n for n in names - self._hidden if not n.startswith("__"))

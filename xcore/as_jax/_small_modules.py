@@ -36,6 +36,16 @@ class InconclusiveDimensionOperation(Exception):
     """Shapes here are numbers, and every question about them has an answer."""
 
 
+# jax.flatten_util
+
+
+def ravel_pytree(pytree):
+    """All numbers of a tree as one vector, and the way back, for vectors of any dtype where all leaves have one."""
+    vector, unravel = xc.flatten_util.ravel_pytree(pytree)
+    alike = all(t.dtype == vector.dtype for t in unravel.types)
+    return vector, unravel.of_any_dtype() if alike else unravel
+
+
 # jax.experimental.compute_on, layout, scheduling
 
 

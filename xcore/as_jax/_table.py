@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from functools import partial
 
-from ._modules import MISSING, VERSION, Face
+from ._modules import MISSING, VERSION, Face, held
 
 _HERE = "xcore.as_jax."
 
@@ -25,7 +25,7 @@ _HIDDEN = frozenset(
 # Modules whose names are those of the module of the same name of xcore.
 _SAME = """
     ad_checkpoint custom_batching distributed example_libraries example_libraries.optimizers example_libraries.stax
-    experimental.jet experimental.mesh_utils experimental.ode experimental.shard_map flatten_util image nn numpy.fft
+    experimental.jet experimental.mesh_utils experimental.ode experimental.shard_map image nn numpy.fft
     numpy.linalg ops scipy scipy.cluster scipy.cluster.vq scipy.fft scipy.integrate scipy.interpolate scipy.ndimage
     scipy.optimize scipy.signal scipy.sparse scipy.spatial scipy.spatial.transform scipy.stats test_util typing
 """.split()
@@ -125,7 +125,8 @@ jax.monitoring: : _settings: clear_event_listeners record_event record_event_dur
     register_event_time_span_listener register_scalar_listener unregister_event_duration_listener
     unregister_event_listener unregister_event_time_span_listener unregister_scalar_listener
 jax.nn.initializers: xcore.nn.initializers: _small_modules: Initializer
-jax.numpy: xcore.numpy: _forms: bincount _wrappers: array asarray histogram histogram2d histogramdd issubdtype shape
+jax.numpy: xcore.numpy: _forms: bincount _wrappers: array asarray histogram histogram2d histogramdd issubdtype
+    ndim shape size
 jax.profiler: xcore.profiler: _small_modules: ProfileOptions stop_server
 jax.random: xcore.random: _rejection: key PRNGKey ball beta categorical chisquare dirichlet f gamma generalized_normal
     loggamma poisson t _wrappers: random_gamma_p
@@ -160,7 +161,7 @@ jax._src.dtypes: xcore.dtypes: _settings: supports_inf _wrappers: TypePromotionE
     canonicalize_dtype _behind: to_complex_dtype to_inexact_dtype
 jax._src.earray: : _settings: EArray
 jax._src.effects: : _settings: Effect control_flow_allowed_effects
-jax._src.flatten_util: xcore.flatten_util
+jax.flatten_util jax._src.flatten_util: xcore.flatten_util: _small_modules: ravel_pytree
 jax._src.interpreters.ad: jax.interpreters.ad
 jax._src.interpreters.batching: jax.interpreters.batching
 jax._src.interpreters.mlir: jax.interpreters.mlir
@@ -295,8 +296,8 @@ def table() -> dict:
 
 def _make_face(name: str, own: dict, sources: tuple, below: frozenset) -> Face:
     face = Face(name, own, sources, _HIDDEN if name == "jax" else frozenset(), below)
-    face.__dict__["__file__"] = __file__
+    held(face)["__file__"] = __file__
     if name in ("jax", "jax.version", "jax.lib"):
-        face.__dict__["__version__"] = VERSION
-        face.__dict__["__version_info__"] = tuple(map(int, VERSION.split(".")))
+        held(face)["__version__"] = VERSION
+        held(face)["__version_info__"] = tuple(map(int, VERSION.split(".")))
     return face

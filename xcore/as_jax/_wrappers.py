@@ -104,9 +104,21 @@ def _of_the_trace(f):
 array, asarray = _of_the_trace(xc.numpy.array), _of_the_trace(xc.numpy.asarray)
 
 
-def shape(a) -> tuple:
-    """As in NumPy, where None has none."""
-    return () if a is None else xc.numpy.shape(a)
+def _of_structs(f, of_none):
+    """Also of what tells its shape and dtype and has no values."""
+
+    @functools.wraps(f)
+    def call(a, *args, **kwargs):
+        if a is None:
+            return of_none
+        bare = isinstance(a, xc.ShapeDtypeStruct)
+        return f(np.broadcast_to(np.int8(0), a.shape) if bare else a, *args, **kwargs)
+
+    return call
+
+
+shape, ndim = _of_structs(xc.numpy.shape, ()), _of_structs(xc.numpy.ndim, 0)
+size = _of_structs(xc.numpy.size, 1)
 
 
 def issubdtype(a, b) -> bool:

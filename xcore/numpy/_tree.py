@@ -13,7 +13,10 @@ from ._shape import ravel
 
 
 class Unravel:
-    """The way back: a function of vectors that returns trees. Equal ones are interchangeable."""
+    """The way back: a function of vectors that returns trees. Equal ones are interchangeable.
+
+    Without a dtype it takes vectors of any, which the leaves keep.
+    """
 
     __slots__ = ("dtype", "structure", "types")
 
@@ -32,13 +35,18 @@ class Unravel:
     def __call__(self, vector):
         vector = asarray(vector)
         size = sum(t.size for t in self.types)
-        if vector.shape != (size,) or vector.dtype != self.dtype:
+        if vector.shape != (size,) or self.dtype not in (None, vector.dtype):
             raise errors.MismatchError(
-                f"xcore.flatten_util: unravel needs a vector {self.dtype}[{size}], given {typeof(vector)}."
+                f"xcore.flatten_util: unravel needs a vector {self.dtype or ''}[{size}], given {typeof(vector)}."
             )
         ends = list(itertools.accumulate([t.size for t in self.types], initial=0))
         parts = [vector[a:b].reshape(t.shape) for a, b, t in zip(ends, ends[1:], self.types)]  # pyright: ignore[reportIndexIssue]
-        return tree.unflatten(self.structure, list(map(_in_dtype, parts, self.types)))
+        if self.dtype is not None:
+            parts = map(_in_dtype, parts, self.types)
+        return tree.unflatten(self.structure, list(parts))
+
+    def of_any_dtype(self) -> Unravel:
+        return Unravel(self.structure, self.types, None)
 
 
 def _in_dtype(x, t):
