@@ -46,13 +46,13 @@ def check_arguments_by_number_and_by_name():
 def check_promotion_of_several():
     from jax._src.numpy import util
 
-    a, b = jnp.int32(1), jnp.ones((2, 1), jnp.float16)
+    a, b = jnp.int32(1), jnp.ones((2, 1), jnp.bfloat16)
     for args, name, dtype in (
-        ((a, b), "promote_dtypes", "float16"),
+        ((a, b), "promote_dtypes", "bfloat16"),
         ((a, True), "promote_dtypes", "int32"),
         ((True, True), "promote_dtypes_numeric", "int32"),
         ((a, a), "promote_dtypes_inexact", "float32"),
-        ((b, 1), "promote_dtypes_inexact", "float16"),
+        ((b, 1), "promote_dtypes_inexact", "bfloat16"),
         ((a, b), "promote_dtypes_complex", "complex64"),
     ):
         found = getattr(util, name)(*args)

@@ -384,13 +384,13 @@ def test_what_is_not_read_may_be_anything(assume, dtype):
             la.solve(given(junk), right, assume, transposed=True, refine=2, report=True),
         ):  # fmt: skip
             assert answer.ok
-            told.append([np.asarray(answer.value), np.round(float(answer.certificate.digits), 1)])
+            told.append([np.asarray(answer.value), float(answer.certificate.digits)])
         if assume.endswith("triangular"):
             lower = assume.startswith("lower")
             assert la.solve_triangular(given(junk), right, lower=lower, report=True).ok
     for other in (told[3:6], told[6:]):
         for one, two in zip(told[:3], other, strict=True):
-            assert all(np.array_equal(x, y) for x, y in zip(one, two, strict=True))
+            assert np.array_equal(one[0], two[0]) and abs(one[1] - two[1]) < 0.1
     assert np.array_equal(la.solve(given(1e3), right, assume), told[0][0])
     assert bool(la.solve(given(1e3), right, assume, report=True).ok) == (assume != "pos")
 

@@ -196,7 +196,9 @@ def test_trees_and_captured_values():
 
     for g in (f, xc.jit(f)):
         out = g({"v": A}, 2.0)
-        np.testing.assert_allclose(out["s"], A * np.arange(8) + 2, rtol=1e-6)
+        np.testing.assert_allclose(
+            out["s"], A * np.arange(8) + 2, rtol=1e-6, atol=1e-6
+        )  # some nearly cancel
         np.testing.assert_allclose(out["t"], A.sum(), rtol=1e-4)
     assert out["s"].sharding == NamedSharding(MESH, P("x"))
 

@@ -169,9 +169,13 @@ def _found(op, arrays, shift, how: tuple):
         a, k, sigma=shift, inverse=inverted, x0=start, ncv=ncv, report=True, history=history, progress=progress
     )  # fmt: skip
     w, v = found.value
-    rows, values = ops.stop_gradient(v).T, ops.stop_gradient(w) - shift
+    rows = ops.stop_gradient(v).T
     _, turned = scan(lambda _, x: (None, inverted.mv(x)), None, rows)
-    away = xnp.sqrt(xnp.sum((rows - values[:, None] * turned) ** 2, axis=1))
+    beyond = 1 / xnp.sum(
+        rows * turned, axis=1
+    )  # the shift, of which w itself says little that is far from 0
+    away = xnp.sqrt(xnp.sum((rows - beyond[:, None] * turned) ** 2, axis=1))
+    w = w + ops.stop_gradient(shift - w + beyond).astype(w.dtype)
     status = xnp.where(away <= rtol, np.int32(Status.success), np.int32(Status.max_steps))
     modes = inside(v.T.reshape(k, *shape) / root)
     return w, modes, status.astype(np.int32), away, found.steps, found.history
