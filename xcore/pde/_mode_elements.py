@@ -170,10 +170,9 @@ def _found(op, arrays, shift, how: tuple):
     )  # fmt: skip
     w, v = found.value
     rows = ops.stop_gradient(v).T
-    _, turned = scan(lambda _, x: (None, inverted.mv(x)), None, rows)
-    beyond = 1 / xnp.sum(
-        rows * turned, axis=1
-    )  # the shift, of which w itself says little that is far from 0
+    turned: Any = scan(lambda _, x: (None, inverted.mv(x)), None, rows)[1]
+    # the distance from the shift, of which w itself says little that is far from 0
+    beyond = 1 / xnp.sum(rows * turned, axis=1)
     away = xnp.sqrt(xnp.sum((rows - beyond[:, None] * turned) ** 2, axis=1))
     w = w + ops.stop_gradient(shift - w + beyond).astype(w.dtype)
     status = xnp.where(away <= rtol, np.int32(Status.success), np.int32(Status.max_steps))
