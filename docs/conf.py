@@ -13,13 +13,16 @@ project = "xcore"
 author = "The xcore authors"
 copyright = author
 sys.path.insert(0, str(ROOT))
+from tools.site.examples import INLINE, execute  # noqa: E402
 from tools.site.names import outside  # noqa: E402
 
 (version,) = re.findall(r'__version__ = "(.*)"', (ROOT / "xcore" / "__init__.py").read_text())
 release = version
 
-extensions = ["myst_parser", "sphinx.ext.mathjax", "sphinx_copybutton", "sphinx_design"]
-exclude_patterns = ["_static", "_templates", "gallery/downloads"]
+extensions = [
+    "myst_parser", "sphinx.ext.mathjax", "sphinx_copybutton", "sphinx_design", "sphinx_gallery.gen_gallery",
+]  # fmt: skip
+exclude_patterns = ["_static", "_templates"]
 templates_path = ["_templates"]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
@@ -33,6 +36,26 @@ python_maximum_signature_line_length = 72
 python_use_unqualified_type_names = True
 toc_object_entries = False
 add_module_names = True
+
+# Where it executes a script it finds what examples/gallery.py kept of it; see tools/site/examples.py.
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "copyfile_regex": r"index\.rst|_figures\.py",
+    "filename_pattern": ".",
+    "ignore_pattern": "^_",
+    "within_subsection_order": "FileNameSortKey",
+    "show_memory": execute,
+    "image_scrapers": ["tools.site.examples.figures"],
+    "run_stale_examples": True,
+    "reset_modules": (),
+    "inspect_global_variables": False,
+    "first_notebook_cell": INLINE,
+    "min_reported_time": float("inf"),
+    "write_computation_times": False,
+    "show_signature": False,
+}
+suppress_warnings = ["config.cache"]  # a function among the settings
 
 html_theme = "pydata_sphinx_theme"
 html_title = "xcore"
@@ -170,6 +193,12 @@ def pages_at_night(app, doctree):
             block.children = [nodes.Text(block.rawsource)]
 
 
+def memory_that_is_known(app, page, text):
+    """Sphinx-Gallery tells the memory of every example, also of those that were not run."""
+    if page.startswith("gallery/"):
+        text[0] = re.sub(r"\*\*Estimated memory usage:\*\*  0 MB\n", "", text[0])
+
+
 def package_list(app, pagename, templatename, context, doctree):
     if pagename.startswith("reference/") and pagename.count("/") == 2:
         context["package"] = pagename.split("/")[1]
@@ -180,5 +209,6 @@ def setup(app):
     app.connect("doctree-read", types_that_lead)
     app.connect("doctree-read", code_that_leads)
     app.connect("doctree-read", pages_at_night)
+    app.connect("source-read", memory_that_is_known)
     app.connect("html-page-context", package_list)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

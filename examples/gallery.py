@@ -19,6 +19,8 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -38,6 +40,7 @@ class Run:
     status: int
     seconds: float
     figures: tuple[Path, ...]
+    memory: float = 0.0  # at its peak, in MB
 
     @property
     def ok(self) -> bool:
@@ -86,15 +89,28 @@ def run(script: Path, out: Path, timeout: float) -> Run:
     shutil.rmtree(folder, ignore_errors=True)
     env = dict(os.environ, MPLBACKEND="Agg", XCORE_GALLERY_DIR=str(out.resolve()))
     start = time.perf_counter()
-    try:
-        done = subprocess.run(
-            [sys.executable, str(script)], env=env, capture_output=True, text=True, timeout=timeout
-        )
-        output, errors, status = done.stdout, done.stderr, done.returncode
-    except subprocess.TimeoutExpired:
-        output, errors, status = "", f"stopped after {timeout:g} s", 124
-    seconds = time.perf_counter() - start
-    return Run(script, output, errors, status, seconds, pictures(folder))
+    with tempfile.TemporaryFile("w+") as said, tempfile.TemporaryFile("w+") as told:
+        child = subprocess.Popen([sys.executable, str(script)], env=env, stdout=said, stderr=told)
+        late = threading.Event()
+        watch = threading.Timer(timeout, lambda: (late.set(), child.kill()))
+        watch.start()
+        memory = wait(child)
+        watch.cancel()
+        seconds = time.perf_counter() - start
+        output, errors = (f.seek(0) or f.read() for f in (said, told))
+    status = 124 if late.is_set() else child.returncode
+    errors = f"stopped after {timeout:g} s" if late.is_set() else errors
+    return Run(script, output, errors, status, seconds, pictures(folder), memory)
+
+
+def wait(child: subprocess.Popen) -> float:
+    """Waits for a process and returns the memory it took at its peak, in MB; 0 where systems do not tell."""
+    if not hasattr(os, "wait4"):
+        child.wait()
+        return 0.0
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    return used.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
 
 def remembered(script: Path, args: argparse.Namespace) -> Run:
@@ -108,7 +124,7 @@ def remembered(script: Path, args: argparse.Namespace) -> Run:
 
 def record(run: Run, out: Path) -> Run:
     """Writes what a run said beside the folder of its figures."""
-    kept = {n: getattr(run, n) for n in ("output", "errors", "status", "seconds")}
+    kept = {n: getattr(run, n) for n in ("output", "errors", "status", "seconds", "memory")}
     kept["figures"] = [p.name for p in run.figures]
     (out / f"{run.script.stem}.json").write_text(json.dumps(kept), encoding="utf-8")
     (out / f"{run.script.stem}.key").write_text(digest(run.script))

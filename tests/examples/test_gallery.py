@@ -1,6 +1,8 @@
 """The runner of the examples shows what a script says, prints and draws, and notices failures."""
 
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -75,6 +77,15 @@ def test_a_script_that_hangs_is_stopped(folder):
     (folder / "03_slow.py").write_text('"""Does it end?"""\nimport time\ntime.sleep(60)\n')
     run = gallery.run(folder / "03_slow.py", folder, timeout=0.5)
     assert not run.ok and "stopped after 0.5 s" in run.errors
+
+
+def test_the_memory_of_a_run_is_that_of_its_process(folder):
+    for name, size in (("03_small", 1), ("04_large", 150_000_000)):
+        (folder / f"{name}.py").write_text(f'"""How large?"""\nkept = b"1" * {size}\n')
+    options = ["3_", "4_", "--examples", str(folder), "--out", str(folder)]
+    subprocess.run([sys.executable, gallery.__file__, *options], check=True, timeout=60)
+    small, large = (gallery.recorded(folder / f"{n}.py", folder) for n in ("03_small", "04_large"))
+    assert large.memory == 0 or 125 < large.memory - small.memory < 175
 
 
 def test_no_match_is_an_error(folder):

@@ -91,6 +91,7 @@ LOOKED_AT = [
     "howto/which_solver",
     "reference/xcore.linalg/solve",
     "gallery/index",
+    "gallery/34_wave",
 ]
 
 

@@ -67,8 +67,13 @@ def stage() -> None:
     write(SOURCE / "_static" / "scorer.js", scorer(page_of()))
     write(BUILD / "names.json", json.dumps(page_of(), indent=0))
     write(BUILD / "canonical.json", json.dumps(canonical(), indent=0))
-    for path in SOURCE.rglob("*"):
-        if path.is_file() and path not in written and path.suffix in (".rst", ".md", ".py"):
+    gone = {*SOURCE.rglob("*"), *(BUILD / "examples").glob("*")} - written
+    scripts = {p.stem for p in examples.scripts()} | {"index", "_figures"}
+    for path in sorted(
+        gone
+    ):  # what Sphinx-Gallery made of our scripts stays: it writes what changes
+        made = path.parent.name in ("gallery", "examples") and path.stem in scripts
+        if path.is_file() and not made and path.suffix in (".rst", ".md", ".py", ".ipynb"):
             path.unlink()
 
 

@@ -1,13 +1,20 @@
-"""Pages of the examples, from the results that ``examples/gallery.py`` keeps; which names an example uses."""
+"""The gallery: what Sphinx-Gallery makes its pages from, and which names an example uses.
+
+Sphinx-Gallery executes scripts in the process of Sphinx; ours set up devices of their own, start processes, or
+change what ``import jax`` means. So ``examples/gallery.py`` runs each in a process of its own, as ``make gallery``
+does, and what it kept is what Sphinx-Gallery finds where it executes a script (`execute`) and looks for its
+figures (`figures`).
+"""
 
 from __future__ import annotations
 
 import ast
 import functools
-import json
-import os
+import re
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from examples import gallery
 
@@ -143,21 +150,41 @@ def cards(chosen: list[Path], source: Path, columns: str = "1 2 3 3") -> str:
     return f".. grid:: {columns}\n   :gutter: 3\n\n{body}\n"
 
 
+# ----- What Sphinx-Gallery reads -----
+
+
 def write_pages(source: Path) -> None:
-    write(source / "gallery" / "index.rst", _index(source))
+    """The scripts with their docstrings as pages begin, beside the page of all of them."""
+    folder = source.parent / "examples"
     for script in scripts():
-        write(source / f"{page(script)}.rst", _page(script, source))
-        write(source / "gallery" / "downloads" / script.name, script.read_text(encoding="utf-8"))
-        write(source / "gallery" / "downloads" / f"{script.stem}.ipynb", notebook(script))
-    helpers = (gallery.EXAMPLES / "_figures.py").read_text(encoding="utf-8")
-    write(source / "gallery" / "downloads" / "_figures.py", helpers)
+        write(folder / script.name, _staged(script))
+    write(folder / "_figures.py", (gallery.EXAMPLES / "_figures.py").read_bytes())
+    write(folder / "index.rst", _index(source))
+
+
+def _staged(script: Path) -> str:
+    text = script.read_text(encoding="utf-8")
+    code = "\n".join(text.splitlines()[ast.parse(text).body[0].end_lineno or 0 :])
+    title = re.sub(r"`(.*?)`", r"``\1``", question(script))
+    told = [heading(title), *map(_paragraph, gallery.story(script)[1:])]
+    story = "\n\n".join(told)
+    raw = "r" if "\\" in story else ""
+    return f'{raw}"""\n{story}\n"""\n{code}\n'
+
+
+def _paragraph(text: str) -> str:
+    if text.startswith("    "):
+        return "::\n\n" + textwrap.indent(textwrap.dedent(text), "   ")
+    # as notebooks write code, too
+    return re.sub(r":code:`(.*?)`", r"``\1``", inline(" ".join(text.split())))
 
 
 def _index(source: Path) -> str:
     parts = [
         heading("Gallery"),
         "Each example asks one question, answers it in a page of code, prints the number that matters and asserts "
-        "it. ``make gallery`` runs them all.",
+        "it. ``make gallery`` runs them all. To take with you: :download:`all scripts <gallery_python.zip>`, "
+        ":download:`all notebooks <gallery_jupyter.zip>`.",
     ]
     for tens, (name, what) in GROUPS.items():
         chosen = [s for s in scripts() if int(s.stem[0]) == tens]
@@ -168,57 +195,48 @@ def _index(source: Path) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _page(script: Path, source: Path) -> str:
-    run = result(script)
-    parts = [heading(question(script))]
-    parts += [_paragraph(p) for p in gallery.story(script)[1:]]
-    if run is None:
-        parts.append(
-            ".. note::\n   Not run when this site was built: ``make gallery`` shows its figures."
-        )
-    else:
-        parts += [_figure(p, script, source) for p in run.figures]
-        if run.output:
-            said = textwrap.indent(run.output.rstrip(), "   ")
-            parts.append(f".. rubric:: What it prints\n\n.. code-block:: text\n\n{said}")
-    parts.append(".. rubric:: The script\n\n" + _code(script))
-    parts.append(
-        f":download:`Script <downloads/{script.name}>` · :download:`Notebook <downloads/{script.stem}.ipynb>` · "
-        "figures are made by :download:`_figures.py <downloads/_figures.py>`"
-        + (f" · ran for {run.seconds:.0f} s" if run else "")
+# ----- What Sphinx-Gallery calls -----
+
+
+def execute(block: Callable[[], None]) -> tuple[float, None]:
+    """In the place of executing a block: prints what its script printed, and gives the memory it took, in MB."""
+    code, space = getattr(block, "code", None), getattr(block, "fake_main", None)
+    if code is None or space is None or hasattr(space, "___"):
+        return (
+            0.0,
+            None,
+        )  # asked for the memory in use at the start; or for the last line on its own
+    space.___ = None
+    run = result(gallery.EXAMPLES / Path(code.co_filename).name)
+    print(
+        run.output if run else "Not run when this site was built: make gallery shows its figures."
     )
-    names = sorted(uses()[script])
-    if names:
-        parts.append(".. rubric:: What it uses\n\n" + ", ".join(f":py:obj:`{n}`" for n in names))
-    return "\n\n".join(parts) + "\n"
+    return (run.memory if run else 0.0), None
 
 
-def _code(script: Path) -> str:
-    """The script without its docstring, which stands above as text."""
-    text = script.read_text(encoding="utf-8")
-    start = ast.parse(text).body[0].end_lineno or 0
-    body = "\n".join(text.splitlines()[start:]).strip("\n")
-    return ".. code-block:: python\n\n" + textwrap.indent(body, "   ")
+def figures(block: Any, variables: dict[str, Any], conf: dict[str, Any]) -> str:
+    """The figures of a script, by day and by night; the first is the one of its thumbnail."""
+    script, folder = Path(variables["src_file"]), Path(variables["target_file"]).parent
+    run = result(gallery.EXAMPLES / script.name)
+    shown = [_figure(path, folder / "images" / script.stem) for path in run.figures] if run else []
+    stills = [p for p in run.figures if p.suffix == ".png"] if run else []
+    if stills:
+        Path(next(variables["image_path_iterator"])).write_bytes(stills[0].read_bytes())
+    helper = "Figures are made by :download:`_figures.py <_figures.py>`."
+    ran = f"Ran for {run.seconds:.0f} s in a process of its own. " if run else ""
+    return "\n\n".join([*shown, ran + helper])
 
 
-def _paragraph(text: str) -> str:
-    if text.startswith("    "):
-        return "::\n\n" + textwrap.indent(textwrap.dedent(text), "   ")
-    return inline(" ".join(text.split()))
-
-
-def _figure(path: Path, script: Path, source: Path) -> str:
+def _figure(path: Path, folder: Path) -> str:
     shown = []
     for theme, figure in by_theme(path).items():
-        kept = source / "gallery" / "figures" / script.stem / figure.name
-        if not kept.exists() or kept.read_bytes() != figure.read_bytes():
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            kept.write_bytes(figure.read_bytes())
-        where = os.path.relpath(kept, source / "gallery")
-        shown.append(_image(where, path.stem.replace("_", " "), f"figure {theme}"))
+        write(folder / figure.name, figure.read_bytes())
+        place = f"images/{folder.name}/{figure.name}"
+        shown.append(_image(place, path.stem.replace("_", " "), f"figure {theme}"))
     return "\n\n".join(shown)
 
 
+# The first cell of a notebook.
 INLINE = """\
 # Figures appear below their cell instead of in a folder.
 import sys, types
@@ -237,28 +255,3 @@ def figure(name, *, rows=1, cols=1, title="", size=(6, 4)):
 
 sys.modules["_figures"] = types.SimpleNamespace(figure=figure, figure_path=Path)
 """
-
-
-def notebook(script: Path) -> str:
-    """The example as a notebook: its text, a cell for figures, its code."""
-    text = script.read_text(encoding="utf-8")
-    first = ast.parse(text).body[0].end_lineno or 0
-    told, code = gallery.story(script), "\n".join(text.splitlines()[first:]).strip("\n")
-    words = "\n\n".join([f"# {told[0]}", *told[1:]])
-    cells = [_cell("markdown", words), _cell("code", INLINE), _cell("code", code)]
-    kept = {
-        "cells": cells,
-        "metadata": {"language_info": {"name": "python"}},
-        "nbformat": 4,
-        "nbformat_minor": 4,
-    }
-    return json.dumps(kept, indent=1, ensure_ascii=False) + "\n"
-
-
-def _cell(kind: str, text: str) -> dict[str, object]:
-    told: dict[str, object] = {
-        "cell_type": kind,
-        "metadata": {},
-        "source": text.splitlines(keepends=True),
-    }
-    return told | ({"execution_count": None, "outputs": []} if kind == "code" else {})
