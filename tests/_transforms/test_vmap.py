@@ -157,3 +157,14 @@ def test_what_all_lanes_share_may_be_anything():
     assert table[:, 0].tolist() == [0, 1, 2]
     with pytest.raises(TypeError, match="argument x"):
         xc.vmap(lambda x: x)("cube")
+
+
+@pytest.mark.parametrize("axes", [1.0, (1.0,), "a", {0: 1}, (True,), ((0, "b"),), [0.0]])
+def test_axes_that_are_none_are_refused_at_once(axes):
+    with pytest.raises(TypeError, match="in_axes must be an int, None, or a tuple"):
+        xc.vmap(lambda x: x, in_axes=axes)
+
+
+@pytest.mark.parametrize("axes", [0, -3, None, (None,), [0], ((0, {"a": None}),)])
+def test_axes_are_checked_against_arguments_later(axes):
+    assert callable(xc.vmap(lambda x: x, in_axes=axes))

@@ -66,6 +66,19 @@ jax_galsim/tests/jax/test_*.py
 brax/**/*_test.py
 keras/keras/src/*/*_test.py keras/keras/src/*/*/*_test.py
 numpyro/test/test_*.py
+cola_ml/tests/**/test_*.py
+jax_cosmo/tests/test_*.py
+coix/coix/*_test.py
+tree_math/tree_math/_src/*_test.py
+mujoco_mjx/mujoco/mjx/_src/*_test.py
+sbijax/sbijax/**/*_test.py
+jaxley/tests/test_*.py
+orthax/tests/test_*.py
+probdiffeq/tests/**/test_*.py
+quadax/tests/test_*.py
+s2fft/tests/test_*.py
+flowmc/tests/**/test_*.py
+traceax/tests/test_*.py
 """.split()
 
 # What pytest loads (-p own): it chooses tests, and writes a line for each as it ends.
@@ -195,7 +208,7 @@ def run(folder: Path, library: str, files, side: str, again: bool = False) -> No
         files = sorted({file_of(n) for n in bad})
     command = [
         sys.executable, *SIDES[side], "-m", "pytest", "-q", "-p", "own", "-p", "no:cacheprovider",
-        "--rootdir", ".", "--confcutdir", ".", "-c", os.devnull, "--continue-on-collection-errors", *map(str, files),
+        "--rootdir", ".", "-o", "pythonpath=tests", "--confcutdir", ".", "-c", os.devnull, "--continue-on-collection-errors", *map(str, files),
     ]  # fmt: skip
     with results.with_suffix(".log").open("a") as log:
         try:
@@ -220,7 +233,7 @@ def chosen(folder: Path, patterns) -> list[Path]:
     found = []
     for row in FILES:
         library, _, rest = row.partition("/")
-        for top in sorted(folder.glob(f"{library}-*")):
+        for top in sorted(folder.glob(f"{library.replace('_', '[-_]')}-*")):
             places = [f"{library}/{rest}", rest] if library != "dm_haiku" else [rest]
             found += [p for place in places for p in sorted(top.glob(place)) if p not in found]
     names = {f: re.sub(r"^([^/]*)-[\d.]+/", r"\1/", str(f.relative_to(folder))) for f in found}

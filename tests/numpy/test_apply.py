@@ -39,6 +39,18 @@ def test_vectorize_with_signature(signature, f, want):
     assert_same(got, want(A, B), 8, floor=4)
 
 
+@pytest.mark.parametrize("signature, f", [
+    ("(2)->()", lambda a: a.sum()), ("(2),(2)->()", lambda a, b: (a * b).sum()), ("(3)->(2)", lambda a: a[:2]),
+    ("(2),(3)->(2,3)", lambda a, b: a[:, None] * b),
+])  # fmt: skip
+def test_numbers_in_signatures_are_names_of_axes(signature, f):
+    arrays = [A[..., :3], B[..., :3]][: signature.partition("->")[0].count("(")]
+    want = np.vectorize(f, signature=signature)(*arrays)
+    assert_same(xnp.vectorize(f, signature=signature)(*map(xnp.asarray, arrays)), want, 8)
+    with pytest.raises(ValueError, match="has lengths 2 and 3"):
+        xnp.vectorize(lambda a, b: a[0] + b[0], signature="(5),(5)->()")(xnp.ones(2), xnp.ones(3))
+
+
 def test_vectorize_details():
     f = xnp.vectorize(lambda x, power, *, shift=0: x**power + shift, excluded={1})
     assert f(xnp.arange(3), 2).tolist() == [0, 1, 4]
@@ -70,6 +82,16 @@ def test_vectorize_details():
     ):
         with pytest.raises(ValueError, match=message):
             call()
+
+
+def test_apply_along_axis_gives_trees():
+    x = np.arange(12.0).reshape(3, 4)
+    for axis in (0, 1):
+        total, rest = xnp.apply_along_axis(
+            lambda v: [v.sum(), {"rest": v[1:]}], axis, xnp.asarray(x)
+        )
+        assert_same(total, x.sum(axis), 1)
+        assert_same(rest["rest"], np.take(x, range(1, x.shape[axis]), axis), 1)
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1])

@@ -328,6 +328,14 @@ VIEWS = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("dtype", [bool, "int8", "float16", "float64", "complex64"])
+def test_view_as_nothing_else(dtype):
+    x = xnp.ones((2, 3), dtype)
+    for seen in (x.view(), xc.jit(lambda x: x.view())(x), x[0, 0].view().reshape(1)):
+        assert seen.dtype == dtype and (seen == 1).all()
+    assert x.view().shape == np.ones((2, 3), dtype).view().shape
+
+
 @pytest.mark.parametrize("old, new", VIEWS)
 def test_view(old, new):
     x = (np.arange(16) % 2).astype(old).reshape(2, 8)

@@ -81,6 +81,16 @@ def _tuple_of_list(axes: PyTree) -> PyTree:
     return tuple(cast("list[PyTree]", axes)) if isinstance(axes, list) else axes
 
 
+def _check_in_axes(who: str, in_axes: PyTree) -> None:
+    """Axes are ints or None, alone or in what stands for the arguments."""
+    known = in_axes is None or isinstance(in_axes, (int, tuple, list))
+    if not known or any(type(a) is not int for a in tree.leaves(in_axes)):
+        raise TypeError(
+            f"xcore.{who}: in_axes must be an int, None, or a tuple with one of these, or a pytree of them, "
+            f"for each argument; given {in_axes!r}."
+        )
+
+
 def in_axes_of(
     who: str, in_axes: PyTree, args: tuple[PyTree, ...], kwargs: Mapping[str, PyTree]
 ) -> list[Any]:
@@ -116,6 +126,7 @@ def vmap(
     """
     if not callable(fun):
         raise TypeError(f"xcore.vmap: expected a function, given {errors.describe(fun)}.")
+    _check_in_axes("vmap", in_axes)
 
     call: Callable[..., PyTree] = fun
 

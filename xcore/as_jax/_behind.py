@@ -45,19 +45,19 @@ def promote_dtypes(*args) -> list:
     return [xnp.asarray(x, dtype) for x in args]
 
 
-def _promote_among(least: type, enough):
+def _promote_to(kind):
+    """The function of arrays of one dtype, that which ``kind`` makes of theirs together."""
+
     def promote(*args) -> list:
-        dtype = xnp.result_type(*args)
-        if not xnp.issubdtype(dtype, enough):
-            dtype = xnp.result_type(dtype, least)
+        dtype = kind(xnp.result_type(*args))
         return [xnp.asarray(x, dtype) for x in args]
 
     return promote
 
 
-promote_dtypes_numeric = _promote_among(int, np.number)
-promote_dtypes_inexact = _promote_among(float, np.inexact)
-promote_dtypes_complex = _promote_among(complex, np.complexfloating)
+promote_dtypes_numeric = _promote_to(lambda dtype: xnp.result_type(dtype, int))
+promote_dtypes_inexact = _promote_to(lambda dtype: to_inexact_dtype(dtype))
+promote_dtypes_complex = _promote_to(lambda dtype: to_complex_dtype(dtype))
 
 
 def check_arraylike(fun_name: str, *args) -> None:

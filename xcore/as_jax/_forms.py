@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 import xcore.numpy as xnp
-from xcore import lax
+from xcore import config, lax
 from xcore.scipy import linalg
 from xcore.scipy.sparse import linalg as krylov
 
@@ -56,6 +56,13 @@ solve = _of_vectors(linalg.solve, lambda options: options.get("assume_a") == "po
 def bincount(x, weights=None, *args, **kwargs):
     counts = xnp.bincount(x, weights, *args, **kwargs)
     return counts if weights is None else counts.astype(xnp.asarray(weights).dtype)
+
+
+@functools.wraps(xnp.promote_types)
+def promote_types(a, b):
+    """At full width, whatever width arrays have."""
+    with config.override(narrow=False, default_bits=64):
+        return xnp.promote_types(a, b)
 
 
 def conj(x, input_dtype=None):

@@ -36,19 +36,23 @@ def lpmn(m: int, n: int, z):
 def _by_degree(top: int, z, factors) -> list:
     """For each degree the functions of all orders ``(top + 1, len(z))``, by the three-term recurrence over degrees."""
     start, first, second = factors(top, z.dtype)
-    power = _powers((1 - z) * (1 + z), top)
+    power, root = _powers((1 - z) * (1 + z), top)
     rows = [xnp.zeros((top + 1, z.size), z.dtype)]  # of degree -1
     for l in range(top + 1):
         new = xnp.zeros_like(rows[0]).at[l].set(start[l] * power[l])
         if l:
             new = new + first[l][:, None] * z * rows[-1] - second[l][:, None] * rows[-2]
         rows.append(new)
-    return rows[1:]
+    return [rows[1], *[row.at[1].multiply(root) for row in rows[2:]]]
 
 
-def _powers(square, top: int) -> list:
-    """``square^(m/2)`` of the orders m, with the derivatives at 0 that they have there."""
-    return [square ** (m // 2 if m % 2 == 0 else m / 2) for m in range(top + 1)]
+def _powers(square, top: int) -> tuple:
+    """``square^(m/2)`` of the orders m, with the derivatives at 0 that they have there, and that of order 1 apart.
+
+    Its derivative is infinite there, and of the differences of such in a recurrence nothing would be left.
+    """
+    power = [square ** (m // 2 if m % 2 == 0 else m / 2) for m in range(top + 1)]
+    return [xnp.ones_like(p) if m == 1 else p for m, p in enumerate(power)], square**0.5
 
 
 def _plain(top: int, dtype) -> tuple:

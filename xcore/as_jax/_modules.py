@@ -48,7 +48,7 @@ class Face(types.ModuleType):
         if name.startswith("__") and not name.startswith("__array"):
             return _ABSENT
         if name in self._own:
-            return self._remember(name, _load(self._own[name]))
+            return self._remember(name, adapted(self.__name__, name, _load(self._own[name])))
         if name in self._hidden:
             return _ABSENT
         if name in self._below:

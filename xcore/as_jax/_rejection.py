@@ -1,7 +1,6 @@
 """Draws by rejection with the bits that JAX gives for a key: gamma and what is made of it, Poisson.
 
-All others but the binomial and multinomial ones have JAX's bits everywhere. These are JAX's ways of drawing, each
-element by a key of its own; xcore's own take all elements at once.
+These are JAX's ways of drawing, each element by a key of its own; xcore's own take all elements at once.
 """
 
 from __future__ import annotations
@@ -35,25 +34,6 @@ def key(seed, *, impl=None):
 def PRNGKey(seed, *, impl=None):
     """A new key as an array of numbers."""
     return random.PRNGKey(_of_32_bits(seed), impl=IMPLS.get(impl, impl))
-
-
-def categorical(key, logits, axis=-1, shape=None, replace=True, mode=None):
-    """Where logits are no weights too: what is NaN comes first, then infinity, and of none the first."""
-    return random.categorical(
-        key, _as_weights(xnp.asarray(logits), axis), axis, shape, replace, mode
-    )
-
-
-@xc.jit(static_argnums=1)
-def _as_weights(logits, axis: int):
-    """Logits that choose what the largest of them plus noise is, in the order of argmax."""
-    if not xnp.issubdtype(logits.dtype, xnp.floating) or not logits.ndim:
-        return logits
-    large = float(xnp.finfo(logits.dtype).max)
-    known = xnp.where(xnp.isnan(logits), large / 2, xnp.where(logits == np.inf, large / 4, logits))
-    none = xnp.all(logits == -np.inf, axis=axis, keepdims=True)
-    first = lax.broadcasted_iota(np.int32, logits.shape, axis % logits.ndim) == 0
-    return xnp.where(none & first, 0, known)
 
 
 def _gamma_of_one(key, a, log_space: bool):
@@ -108,17 +88,17 @@ def _as_keys(key):
     return key if xnp.issubdtype(key.dtype, xc.dtypes.prng_key) else random.wrap_key_data(key)
 
 
-def gamma(key, a, shape=None, dtype=float, **idle):
+def gamma(key, a, shape=None, dtype=float):
     """Gamma variates of shape a."""
     return _gammas(key, a, shape, dtype, False)
 
 
-def loggamma(key, a, shape=None, dtype=float, **idle):
+def loggamma(key, a, shape=None, dtype=float):
     """Logarithms of gamma variates of shape a; their bits are others than those of ``gamma``'s."""
     return _gammas(key, a, shape, dtype, True)
 
 
-def beta(key, a, b, shape=None, dtype=float, **idle):
+def beta(key, a, b, shape=None, dtype=float):
     """Beta variates: of two gamma variates the first's part in the sum."""
     of_a, of_b = random.split(key)
     shape = xnp.broadcast_shapes(xnp.shape(a), xnp.shape(b)) if shape is None else tuple(shape)
@@ -128,19 +108,19 @@ def beta(key, a, b, shape=None, dtype=float, **idle):
     return x / (x + y)
 
 
-def dirichlet(key, alpha, shape=None, dtype=float, **idle):
+def dirichlet(key, alpha, shape=None, dtype=float):
     """Dirichlet variates: gamma variates over their sum."""
     alpha = xnp.asarray(alpha, dtype)
     shape = alpha.shape[:-1] if shape is None else tuple(shape)
     return nn.softmax(loggamma(key, alpha, (*shape, alpha.shape[-1]), dtype), axis=-1)
 
 
-def chisquare(key, df, shape=None, dtype=float, **idle):
+def chisquare(key, df, shape=None, dtype=float):
     """χ² variates of df degrees of freedom."""
     return 2 * xnp.exp(loggamma(key, xnp.asarray(df, dtype) / 2, shape, dtype))
 
 
-def t(key, df, shape=None, dtype=float, **idle):
+def t(key, df, shape=None, dtype=float):
     """Student's t."""
     df = xnp.asarray(df, dtype)
     shape = df.shape if shape is None else tuple(shape)
@@ -151,7 +131,7 @@ def t(key, df, shape=None, dtype=float, **idle):
     )
 
 
-def f(key, dfnum, dfden, shape=None, dtype=float, **idle):
+def f(key, dfnum, dfden, shape=None, dtype=float):
     """Fisher's F."""
     shape = (
         xnp.broadcast_shapes(xnp.shape(dfnum), xnp.shape(dfden)) if shape is None else tuple(shape)
@@ -161,14 +141,14 @@ def f(key, dfnum, dfden, shape=None, dtype=float, **idle):
     return above / (chisquare(of_den, xnp.broadcast_to(dfden, shape), shape, dtype) / dfden)
 
 
-def generalized_normal(key, p, shape=(), dtype=float, **idle):
+def generalized_normal(key, p, shape=(), dtype=float):
     """Of density in proportion to e^-|x|^p."""
     of_size, of_sign = random.split(key)
     size = gamma(of_size, 1 / p, shape, dtype)
     return random.rademacher(of_sign, shape, dtype) * size ** (1 / p)
 
 
-def ball(key, d, p=2, shape=(), dtype=float, **idle):
+def ball(key, d, p=2, shape=(), dtype=float):
     """Points spread evenly in the unit ball of the p-norm in d dimensions."""
     of_point, of_rest = random.split(key)
     x = generalized_normal(of_point, p, (*shape, d), dtype)
@@ -219,7 +199,7 @@ def _by_rejection(key, lam, shape, dtype, most: int):
     return lax.while_loop(going, step, start)[1].astype(dtype)
 
 
-def poisson(key, lam, shape=None, dtype=int, **idle):
+def poisson(key, lam, shape=None, dtype=int):
     """Poisson variates: by products below λ = 10, by rejection from there on."""
     dtype = xc.dtypes.canonicalize_dtype(dtype)
     lam = xnp.asarray(lam, float)

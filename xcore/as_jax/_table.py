@@ -125,11 +125,12 @@ jax.monitoring: : _settings: clear_event_listeners record_event record_event_dur
     register_event_time_span_listener register_scalar_listener unregister_event_duration_listener
     unregister_event_listener unregister_event_time_span_listener unregister_scalar_listener
 jax.nn.initializers: xcore.nn.initializers: _small_modules: Initializer
-jax.numpy: xcore.numpy: _forms: bincount _wrappers: array asarray histogram histogram2d histogramdd issubdtype
+jax.numpy: xcore.numpy: _forms: bincount promote_types xcore.numpy: complex_=complex128 float_=float64 int_=int64
+    uint=uint64 _wrappers: array asarray histogram histogram2d histogramdd issubdtype
     ndim shape size
 jax.profiler: xcore.profiler: _small_modules: ProfileOptions stop_server
-jax.random: xcore.random: _rejection: key PRNGKey ball beta categorical chisquare dirichlet f gamma generalized_normal
-    loggamma poisson t _wrappers: random_gamma_p
+jax.random: xcore.random: _rejection: key PRNGKey ball beta chisquare dirichlet f gamma generalized_normal
+    loggamma poisson t _draws: bernoulli binomial categorical choice gumbel multinomial _wrappers: random_gamma_p
 jax.scipy.special: xcore.scipy.special: _legendre: lpmn lpmn_values
 jax.scipy.linalg: xcore.scipy.linalg: _forms: cho_solve lu_factor lu_solve schur=scipy_schur solve solve_triangular
 jax.scipy.sparse.linalg: xcore.scipy.sparse.linalg: _forms: cg bicgstab

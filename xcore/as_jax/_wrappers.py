@@ -16,6 +16,7 @@ from .._core.array import Array
 from .._core.program import RecordTracer
 from .._core.trace import is_evaluating
 from .._ops.identity import stop_gradient
+from ..numpy._promote import inexact_dtype
 from ..random._gamma import gamma_of_shape, log_gamma_of_shape
 from ._jaxprs import primitive_named
 from ._settings import Format
@@ -141,10 +142,19 @@ def _counts_like_input(f, samples: int):
     return call
 
 
-histogram, histogramdd = (
-    _counts_like_input(xc.numpy.histogram, 1),
-    _counts_like_input(xc.numpy.histogramdd, 1),
-)
+def _counts_in_floats(f):
+    """That of one axis has floats in any case."""
+
+    @functools.wraps(f)
+    def call(*args, **kwargs):
+        counts, edges = f(*args, **kwargs)
+        return counts.astype(inexact_dtype(counts.dtype)), edges
+
+    return call
+
+
+histogram = _counts_in_floats(_counts_like_input(xc.numpy.histogram, 1))
+histogramdd = _counts_like_input(xc.numpy.histogramdd, 1)
 histogram2d = _counts_like_input(xc.numpy.histogram2d, 2)
 
 

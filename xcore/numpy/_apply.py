@@ -13,7 +13,7 @@ from ._shape import expand_dims
 
 # vectorize
 
-_NAME = r"[A-Za-z_]\w*|\d+"
+_NAME = r"\w+"
 _CORE = rf"\((?:(?:{_NAME})(?:,(?:{_NAME}))*)?\)"
 _SIGNATURE = rf"{_CORE}(?:,{_CORE})*->{_CORE}(?:,{_CORE})*$"
 
@@ -38,7 +38,8 @@ def vectorize(pyfunc, *, excluded=frozenset(), signature=None):
     Args:
       pyfunc: a function written with xcore functions.
       excluded: positions and names of arguments that are passed on as they are.
-      signature: the axes that the function itself handles, such as '(n),(n)->()'.
+      signature: the axes that the function itself handles, such as '(n),(n)->()'. A number is a name too,
+        as in NumPy's vectorize: of axes of one length, whatever it is.
 
     >>> import xcore.numpy as xnp
     >>> xnp.vectorize(lambda a, b: xnp.where(a > b, a, b))(xnp.arange(3), 1)
@@ -124,7 +125,7 @@ def _note_sizes(sizes: dict, t, core, signature) -> None:
             "numpy.vectorize", "signature", signature, f"with at most {t.ndim} axes for {t}"
         )
     for name, n in zip(core, t.shape[t.ndim - len(core) :], strict=True):
-        wanted = int(name) if name.isdigit() else sizes.setdefault(name, n)
+        wanted = sizes.setdefault(name, n)
         if wanted != n:
             raise errors.ShapeError(
                 f"xcore.numpy.vectorize: axis {name!r} of the signature {signature} has lengths {wanted} and {n}."
@@ -186,7 +187,7 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     """A function of vectors applied to all slices along an axis.
 
     Args:
-      func1d: a function of a 1-d array; its result takes the place of the axis.
+      func1d: a function of a 1-d array; its result takes the place of the axis. It may be a tree of arrays.
       axis: along which axis.
       arr: array.
       *args, **kwargs: passed on.
@@ -198,7 +199,11 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     arr = as_array("numpy.apply_along_axis", arr)
     ndim = typeof(arr).ndim
     axis = one_axis("numpy.apply_along_axis", axis, ndim)
-    f = lambda x: as_array("numpy.apply_along_axis", func1d(x, *args, **kwargs))  # noqa: E731
+
+    def f(x):
+        found = func1d(x, *args, **kwargs)
+        return tree.map(lambda part: as_array("numpy.apply_along_axis", part, "func1d"), found)
+
     # axes before it become leading, axes behind it trailing axes of the result
     for k in range(1, ndim - axis):
         f = vmap(f, in_axes=1, out_axes=-k)

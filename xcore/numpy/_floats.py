@@ -21,6 +21,7 @@ from ._promote import (
     broadcast_shapes,
     broadcast_to,
     filled,
+    inexact_dtype,
 )
 from ._reduce import all as all_of
 
@@ -366,13 +367,8 @@ def _isclose(a, b, rtol, atol, equal_nan):
     if isinstance(a, Compound) and isinstance(b, Compound):
         return as_array("numpy.isclose", a == b)
     a, b = as_arrays("numpy.isclose", a, b)
-    if not dtypes.is_inexact(typeof(a).dtype):
-        a, b = (
-            astype(
-                x, dtypes.default_dtype("float") if typeof(a).dtype.itemsize < 8 else dtypes.float64
-            )
-            for x in (a, b)
-        )
+    work = inexact_dtype(typeof(a).dtype)
+    a, b = astype(a, work), astype(b, work)
     gap, size = ops.abs(ops.sub(a, b)), ops.abs(b)
     rtol, atol = (filled("numpy.isclose", r, typeof(gap).strong()) for r in (rtol, atol))
     near = ops.le(gap, ops.add(atol, ops.mul(rtol, size)))

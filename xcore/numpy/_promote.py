@@ -192,10 +192,14 @@ def as_arrays(
 
 
 def inexact_dtype(dtype: Any, weak: bool = False) -> np.dtype:
-    """The dtype in which functions with real results compute: integers of 64 bits go to float64."""
+    """The dtype in which functions with real results compute: integers of 64 bits go to float64.
+
+    Those of fewer go to the default, to float32 whatever it is where narrow says so, as in JAX.
+    """
     if dtypes.is_inexact(dtype):
         return dtype
-    return dtypes.default_dtype("float") if weak or dtype.itemsize < 8 else dtypes.to_inexact(dtype)
+    short = dtype.itemsize < 8 and not config.settings().narrow
+    return dtypes.default_dtype("float") if weak or short else dtypes.to_inexact(dtype)
 
 
 def as_inexact(who: str, x: Any) -> Array:

@@ -134,8 +134,9 @@ def _cast(x, dtype):
 
 @fused(1)
 def view(x, dtype=None):
-    """The bytes of an array read as another dtype; the last axis grows or shrinks to fit."""
-    new, t = dtypes.as_dtype("float" if dtype is None else dtype), typeof(x)
+    """The bytes of an array read as another dtype; the last axis grows or shrinks to fit. None is its own dtype."""
+    t = typeof(x)
+    new = t.dtype if dtype is None else dtypes.as_dtype(dtype)
     if new == t.dtype:
         return x
     old_size, new_size = dtypes.bits_of(t.dtype), dtypes.bits_of(new)

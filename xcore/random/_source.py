@@ -278,8 +278,9 @@ def integral(who: str, dtype):
 
 
 def working_dtype(dtype):
-    """The dtype that a sampler computes in: at least 32 bits."""
-    return dtype if dtype.itemsize >= 4 and dtypes.is_floating(dtype) else dtypes.float32
+    """The dtype that a sampler computes in: at least 32 bits; 16 where draws are to be those of JAX."""
+    least = 2 if is_lenient() else 4
+    return dtype if dtype.itemsize >= least and dtypes.is_floating(dtype) else dtypes.float32
 
 
 def check_sum_is_one(who: str, p: Parameter) -> None:
