@@ -6,6 +6,8 @@ import pytest
 import xcore as xc
 import xcore.numpy as xnp
 from xcore import pde
+from xcore.pde import _system_cycles as system_cycles
+from xcore.pde import _systems as systems
 from xcore.testing import check_grads
 
 
@@ -175,3 +177,72 @@ def test_what_is_refused():
     ):
         with pytest.raises(Exception, match=words):
             call()
+
+
+def elastic_3d(n, mu=1.0, lam=2.0):
+    grid = pde.Grid((n, n + 1, n + 2))
+    h, last = grid.spacing, lam + 2 * mu
+    stiff = [pde.Diffusion(grid, tuple(np.where(np.arange(3) == i, last, mu))) for i in range(3)]
+
+    def cross(i, j):
+        at = lambda a, b: tuple(a if k == i else b if k == j else 0 for k in range(3))
+        corners = lambda u: u[at(1, 1)] + u[at(-1, -1)] - u[at(1, -1)] - u[at(-1, 1)]
+        return pde.Stencil(grid, lambda u: corners(u) / (4 * h[i] * h[j]))
+
+    mixed = {(i, j): cross(i, j) for i in range(3) for j in range(3) if i != j}
+
+    def f(u):
+        others = [sum(mixed[i, j](u[j]) for j in range(3) if j != i) for i in range(3)]
+        return tuple(s(x) + (lam + mu) * o for s, x, o in zip(stiff, u, others, strict=True))
+
+    return f, stiff[0]
+
+
+def reacting(n, unit=1.0, equation=1.0):
+    """Two substances that flow and react; units of the second, and of the first equation."""
+    grid = pde.Grid((n, n))
+    flow = pde.Advection(grid, (40.0, 20.0), scheme="upwind")
+    op = pde.Diffusion(grid, 1.0) - flow
+    f = lambda u: (
+        equation * (op(u[0]) - 30 * u[0] + 20 * u[1] / unit),
+        op(u[1] / unit) + 10 * (u[0] - u[1] / unit),
+    )
+    return f, flow
+
+
+@pytest.mark.parametrize(
+    ("make", "count", "most"),
+    [
+        (lambda: elastic(pde.Grid((28, 40))), 2, 25), (lambda: elastic(pde.Grid((60, 20))), 2, 30),
+        (lambda: elastic_3d(9), 3, 25), (lambda: reacting(30), 2, 4), (lambda: reacting(30, 1e9, 1e-6), 2, 4),
+        (lambda: reacting(30, 1e-9, 1e6), 2, 4),
+    ],
+)  # fmt: skip
+def test_multigrid_of_the_nodes_finds_what_factors_find(make, count, most, monkeypatch):
+    """Steps stay few in every unit; answer, claim and derivative are those of factors."""
+    f, op = make()
+    b = tuple(np.random.default_rng(k).normal(size=op.field_shape) for k in range(count))
+
+    def found(s):
+        answer = pde.solve_system(f, tuple(s * x for x in b), report=True)
+        return tuple(map(xnp.sum, answer.value)), answer
+
+    def slopes():
+        return xc.jacrev(lambda s: found(s)[0])(2.0), found(2.0)[1]
+
+    want, factors = slopes()
+    monkeypatch.setattr(system_cycles, "FACTORS_AT_MOST", {})
+    monkeypatch.setattr(system_cycles, "_IN_SPACE", 0)
+    got, cycles = slopes()
+    assert (factors.method, cycles.method) == ("sparse", "algebraic") and bool(cycles.ok)
+    assert int(cycles.steps) <= most
+    for x, y in zip(factors.value, cycles.value, strict=True):
+        np.testing.assert_allclose(y, x, atol=1e-8 * float(abs(x).max()))
+    np.testing.assert_allclose(got, want, rtol=1e-7)
+
+
+def test_many_unknowns_without_an_own_equation_are_refused(monkeypatch):
+    monkeypatch.setattr(systems, "_MOST", 100)
+    still = stokes_like(8)
+    with pytest.raises(ValueError, match=r"at most 100 unknowns in all, or fields of one shape"):
+        pde.solve_system(stokes(8), still, kernel=still | {"p": np.ones((8, 8))})

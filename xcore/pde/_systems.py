@@ -1,4 +1,4 @@
-"""Equations for several fields: the matrix of a linear function of a tree of fields, and its sparse factors."""
+"""Equations for several fields: the matrix of a linear function of a tree of fields, its factors or its multigrid."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import eval_shape, jit
 from .._core import Array, PyTree, dtypes, errors, require, tree, typeof
-from .._solution import Status, first_that_holds
+from .._solution import Solution, Status, first_that_holds
 from ..numpy._select import safe_divide
 from ..sparse import Sparse, jacobian, jacobian_pattern
 from ..sparse import solve as sparse_solve
 from ._judge import default_rtol
 from ._solutions import FieldSolution
+from ._system_cycles import cycles, solved
 
 _WHO = "pde.solve_system"
 _MOST = 300_000
@@ -30,7 +31,9 @@ def solve_system(
     """The tree of fields u with f(u) = b, for a function f that is linear in u, but for what does not depend on u.
 
     The places of the elements are found by following the program of f, elements by a few products, one for each
-    colour; factors are SuperLU's, on the host. f may be made of operators of ``pde``, of stencils, slices and sums;
+    colour; factors are SuperLU's, on the host. Many unknowns in fields of one shape, each on the diagonal of an
+    equation of its own, are found by algebraic multigrid that keeps those of a node together. f may be made of
+    operators of ``pde``, of stencils, slices and sums;
     fields may differ in shape, as velocities on faces and pressures in cells. Success means that no equation is
     further from being solved than rtol times the sum of the absolute values of its terms, computed from u by f
     itself, and that the matrix is not singular up to rounding. Derivatives are those of the equations, with respect
@@ -65,9 +68,6 @@ def solve_system(
     dtype = xnp.promote_types(dtype, eval_shape(lambda x: whole(f(apart(x))), zero).dtype)
     dtype = xnp.promote_types(dtype, np.float32)
     zero, right = zero.astype(dtype), right.astype(dtype)
-    if zero.shape[0] > _MOST:
-        want = f"of at most {_MOST} unknowns in all: there is no multigrid for systems"
-        raise errors.bad_argument(_WHO, "b", f"{zero.shape[0]} elements", want)
     apply = jit(lambda x: whole(f(apart(x))).astype(dtype))
     vectors = [whole(z).astype(dtype) for z in _kernels(kernel, structure)]
     pinned, weights = _pins(apply, vectors, zero)
@@ -75,14 +75,38 @@ def solve_system(
     matrix = _matrix(held if len(pinned) else apply, zero)
     start = apply(zero)
     _require_linear(apply, matrix, start, pinned, weights)
-    found = sparse_solve(matrix, right - start, report=True)
-    x = _without(found.value, vectors)
-    error, goal, status = _verdict(apply, matrix, x, right, start, rtol, found.status)
-    answer = FieldSolution(
-        apart(x), status, found.certificate, xnp.ones((), np.int32), error, None,
-        who=_WHO, method="sparse", reason=_REASON, goal=goal,
-    )  # fmt: skip
+
+    def judged(found: Solution, method: str, reason: str) -> FieldSolution:
+        x = _without(found.value, vectors)
+        status = found.status if method == "sparse" else 0
+        error, goal, status = _verdict(apply, matrix, x, right, start, rtol, status)
+        return FieldSolution(
+            apart(x), status, found.certificate, found.steps, error, None,
+            who=_WHO, method=method, reason=reason, goal=goal,
+        )  # fmt: skip
+
+    answer = None
+    if how := cycles(matrix, shapes, vectors):
+        answer = judged(solved(matrix, right - start, how), "algebraic", how.reason)
+    if answer is None or (zero.shape[0] <= _MOST and _failed(answer.status)):
+        _require_few(zero.shape[0])
+        found = sparse_solve(matrix, right - start, report=True)
+        found = found.replace(steps=xnp.ones((), np.int32))
+        answer = judged(found, "sparse", _REASON)
     return answer if report else answer.check().value
+
+
+def _failed(status: Any) -> bool:
+    """As far as that is known."""
+    status = ops.stop_gradient(status)
+    return type(status) is Array and int(status) != Status.success
+
+
+def _require_few(count: int) -> None:
+    if count > _MOST:
+        want = f"of at most {_MOST} unknowns in all, or fields of one shape with each its own unknown on the diagonal"
+        advice = "These have multigrid, outside of jit and vmap."
+        raise errors.bad_argument(_WHO, "b", f"{count} elements", want, advice)
 
 
 def _matrix(f, zero) -> Sparse:
@@ -95,6 +119,8 @@ def _count(shape) -> int:
 
 
 def _apart(x, shapes) -> list:
+    if len(set(shapes)) == 1:  # unknowns of a node stand side by side
+        return list(xnp.moveaxis(x.reshape(*shapes[0], len(shapes)), -1, 0))
     ends = np.cumsum([0, *map(_count, shapes)])
     return [x[a:b].reshape(s) for a, b, s in zip(ends, ends[1:], shapes, strict=False)]
 
@@ -107,6 +133,8 @@ def _flat(structure, shapes, x):
         want = f"a function to a tree like b, {structure} of shapes {shapes}"
         advice = "There must be one equation for each unknown."
         raise errors.bad_argument(_WHO, "f", f"one to {own} of shapes {found}", want, advice)
+    if len(set(shapes)) == 1:
+        return xnp.stack(leaves, -1).reshape(-1)
     return xnp.concatenate([y.reshape(-1) for y in leaves])
 
 
