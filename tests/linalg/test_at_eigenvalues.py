@@ -6,7 +6,7 @@ import pytest
 
 import xcore as xc
 import xcore.numpy as xnp
-from tests.linalg.test_sensitivity import by_eigenvalues, check_claims, precise, stacked
+from tests.linalg.test_sensitivity import by_eigenvalues, check_claims, error_of, precise, stacked
 
 la = xc.linalg
 FUNCTIONS = {
@@ -111,3 +111,56 @@ def test_reports_of_edges(name):
     assert np.allclose(*slopes) and not np.any(xc.grad(lambda a: run(a).certificate.error)(a[0]))
     large = np.diag(np.linspace(-1, 1, 40)) + 0.01
     assert float(run(large).certificate.digits) > 10  # the residuals are seen through a few columns
+
+
+SCALES = {
+    "float64": 10.0 ** np.array([-300, -290, -150, 0, 150, 300, 307]),
+    "complex64": 10.0 ** np.arange(-30, 37, 11),
+}
+
+
+@pytest.mark.parametrize("dtype", SCALES)
+@pytest.mark.parametrize("name", ["sqrt", "inverse", "square", "log", "identity"])
+def test_functions_of_matrices_of_any_size(name, dtype):
+    """The recurrence's products stay in range where f(a) does; where f(a) leaves it nothing is claimed."""
+    f, exact = {**FUNCTIONS, "identity": (lambda w: w, lambda w: w)}[name]
+    eps, tiny, largest = (float(getattr(np.finfo(dtype), k)) for k in ("eps", "tiny", "max"))
+    a = np.array([[2, 1, -1], [0, 3, 1], [0.5, 0, 5]])
+    batch = np.stack([(a * s).astype(dtype) for s in SCALES[dtype]])
+    value = np.asarray(la.funm(batch, f)[0])
+    answer = la.funm(batch, f, report=True)
+    for k in range(len(batch)):
+        wanted = by_eigenvalues(exact, batch[k])
+        most = float(max(abs(x) for x in wanted))
+        if tiny / eps < most < largest / 8:
+            assert error_of(value[k], wanted) < 100 * eps, SCALES[dtype][k]
+            assert float(answer.certificate.digits[k]) > -np.log10(eps) - 3.5, SCALES[dtype][k]
+        elif not tiny < most < largest:
+            assert not answer.ok[k] and not answer.certificate.digits[k], SCALES[dtype][k]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_what_vanishes_is_not_claimed(name):
+    """Neither values of f below the range, nor changes of small eigenvalues that are below it."""
+    call = getattr(la, name)
+    square = lambda w: w * w
+    below = call(np.diag([1e-290, 3e-290]), square, report=True)
+    assert not below.ok and not below.certificate.digits
+    assert la.funmh(np.zeros((2, 2)), square, report=True).ok
+    for seed in range(8):
+        q = np.linalg.qr(np.random.default_rng(seed).standard_normal((3, 3)))[0]
+        a = ((q * [1, 1e-7, 3e-15]) @ q.T + 4e-15 * np.eye(3)) * 1e-300
+        found = call((a + a.T) / 2, xnp.sqrt, report=True)
+        off = error_of(np.asarray(found.value), hermitian(mpmath.sqrt, (a + a.T) / 2))
+        assert off <= found.certificate.error
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-30, 1.0, 1e30, 1e300])
+def test_no_logarithm_is_claimed_on_its_cut_or_of_singular_matrices(size):
+    """2 π is a small part of the logarithms of very small and very large numbers."""
+    q = np.linalg.qr(np.random.default_rng(2).standard_normal((3, 3)))[0]
+    for w in ([-1.0, 2, 3], [-2.0, -1, 3], [0.0, 1, 2], [0, 0.5j, -0.5j]):
+        w = np.array(w)
+        a = (q * w) @ q.T
+        answer = la.funm(a * size, xnp.log, report=True)
+        assert not answer.ok and not answer.certificate.digits, w

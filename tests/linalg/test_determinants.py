@@ -1,5 +1,6 @@
 """Determinants whose pivots leave the range of the dtype together, where the product of all does not."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -118,3 +119,22 @@ def test_derivatives_of_determinants_are_numbers_where_they_are_in_range(dtype, 
                 unit,
                 expected,
             )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_rows_that_vanish_beside_large_ones_are_not_claimed(dtype):
+    """A row next to the lower end of the range loses elements, however large the others are."""
+    rng, limits = np.random.default_rng(5), np.finfo(dtype)
+    for _ in range(20):
+        a = rng.standard_normal((3, 3)) * 10 ** rng.uniform(-2, 0, (3, 3))
+        powers = np.round([limits.maxexp - 6, limits.minexp + rng.uniform(-1, 4), 0])
+        a = np.ldexp(a.astype(dtype), powers.astype(int)[:, None]).astype(dtype)
+        exact = [[Fraction(float(x)) for x in row] for row in a]
+        cofactor = lambda i, j, m=exact: m[1][i] * m[2][j] - m[1][j] * m[2][i]
+        (p, q, r), det = exact[0], xc.linalg.det(a, report=True)
+        exact = p * cofactor(1, 2) - q * cofactor(0, 2) + r * cofactor(0, 1)
+        log = xc.linalg.slogdet(a, report=True)
+        off = abs(float(Fraction(float(det.value)) / exact - 1))
+        assert off <= float(det.certificate.error)
+        true = math.log(abs(exact.numerator)) - math.log(exact.denominator)
+        assert abs(float(log.value[1]) - true) <= float(log.certificate.error) + 1e-13 * abs(true)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import xcore.linalg as la
+from xcore import Status
 from xcore.errors import SingularMatrixError
 
 # (dtype, a scale whose small elements vanish)
@@ -191,3 +192,62 @@ def test_a_few_eigenvalues_of_what_counts_as_zero(name, dtype, scale):
     if np.isfinite(w):
         assert np.abs(np.diag(a).astype(float) - w).min() <= error
     assert not bool(found.ok.all()) or (np.isfinite(w) and error <= 1e-3 * abs(w))
+
+
+ENDS = {
+    "float32": [2.0**k for k in (-126, -120, -100, -60, 0, 60, 100, 118, 122, 125)],
+    "float64": [2.0**k for k in (-1022, -1010, -900, -500, 0, 500, 900, 1010, 1018, 1021)],
+}
+
+
+@pytest.mark.parametrize("method", ["svd", "qr"])
+@pytest.mark.parametrize("dtype", ENDS)
+def test_least_squares_at_the_ends_of_the_range(dtype, method):
+    """Norms of columns, reciprocals of singular values and solutions may leave it: right, or not claimed."""
+    rng, eps = np.random.default_rng(3), float(np.finfo(dtype).eps)
+    a0 = np.clip(np.round(3 * rng.standard_normal((5, 3))), -6, 6)
+    for size in ENDS[dtype]:
+        a = (a0 * min(size, float(np.finfo(dtype).max) / 8)).astype(dtype)
+        for unit in (1.0, size):
+            b = (rng.integers(-3, 4, 5) / 4 * unit).astype(dtype)
+            if not np.isfinite(b).all():
+                continue
+            with mpmath.workdps(60):
+                exact = mpmath.matrix(a.tolist())
+                gram, side = exact.T * exact / size / size, exact.T * mpmath.matrix(b.tolist())
+                exact = mpmath.lu_solve(gram, side / size / size)
+                found = la.lstsq(a, b, method=method, report=True)
+                if not found.ok:
+                    assert size > 1e30
+                    continue
+                off = max(
+                    abs(mpmath.mpf(float(x)) - y) for x, y in zip(found.value, exact, strict=True)
+                )
+                off = float(off / max(map(abs, exact)))
+            assert off <= float(found.certificate.error), (size, unit)
+            if 1e-30 < size < 1e30:
+                assert found.ok and float(found.certificate.digits) > -np.log10(eps) - 4, size
+
+
+@pytest.mark.parametrize("dtype", ENDS)
+def test_dependent_columns_are_seen_at_every_size(dtype):
+    """Squares of columns that vanish or overflow decided otherwise than those of size 1."""
+    a = np.array([[1.0, 2, 3], [2, 4, 5], [3, 6, -1], [1, 2, 0.5]])
+    for size in ENDS[dtype][1:-2]:
+        for scale, dependent in (([1, 1, 1], True), ([1, 1e-20, 1], True), ([1, 0, 1], True)):
+            found = la.lstsq(
+                (a * scale * size).astype(dtype), a[:, 0].astype(dtype), method="qr", report=True
+            )
+            assert (found.status == Status.singular) == dependent, (size, scale)
+        other = (a + np.eye(4, 3)) * size
+        found = la.lstsq(other.astype(dtype), a[:, 0].astype(dtype), method="qr", report=True)
+        assert found.ok and int(found.certificate.rank) == 3, size
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_inverses_below_the_range_are_not_claimed(dtype):
+    largest = np.finfo(dtype).max
+    for a in (np.diag([largest, largest / 2]), np.array([[0.9, 0.1], [0.2, 0.7]]) * largest):
+        for call in (la.inv, la.pinv):
+            found = call(a.astype(dtype), report=True)
+            assert not found.ok and not found.certificate.digits, call

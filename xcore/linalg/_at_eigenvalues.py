@@ -12,6 +12,8 @@ is |a - b|_F max |g| at most. (Daleckii and Krein 1965; Higham 2008, "Functions 
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from .. import _ops as ops
@@ -23,6 +25,7 @@ from ._arguments import epsilon
 from ._certificates import probes
 from ._digits import relative
 from ._equations import largest, roundings
+from ._range import lost
 from ._sensitivity import concluded, frobenius, inverse_norm, norm2, rounding_of, scaled, unit
 
 _TURNS = 8  # directions in which f is looked at around each eigenvalue
@@ -34,6 +37,25 @@ def _directions(dtype):
     return [complex(np.exp(2j * np.pi * (k + 0.5) / _TURNS)) for k in range(_TURNS)]
 
 
+def _around(f, w, radius, one) -> list:
+    moves = [radius.astype(typeof(w).dtype) * u for u in _directions(typeof(w).dtype)]
+    return [f(with_unit(w + move, one)) for move in moves]
+
+
+def _jumps(inner, outer, center):
+    """Whether f changes about as much along a circle as along one twice as large.
+
+    What is analytic changes half as much, √ around 0 by a factor of 0.7. A jump does not become smaller, nor do
+    the 2πi of a logarithm around 0, which is no bound of what is inside.
+    """
+    small, large = (
+        functools.reduce(xnp.maximum, [xnp.abs(x - y) for x, y in zip(xs, xs[1:] + xs[:1])])
+        for xs in (inner, outer)
+    )
+    rounding = 64 * epsilon(center) * xnp.abs(center)
+    return (large < 1.12 * small) & (small > rounding)
+
+
 def _slopes(f, w, radius, one):
     """max |f[λ, μ]| for all pairs of numbers λ, μ within a radius of these eigenvalues, times a unit.
 
@@ -43,13 +65,14 @@ def _slopes(f, w, radius, one):
     Args:
       w, radius: in this unit, one for each matrix.
     """
-    center = f(_with_unit(w, one))
+    center = f(with_unit(w, one))
     radius = radius[..., None]
-    rise = xnp.zeros_like(xnp.abs(center))
-    for u in _directions(typeof(w).dtype):
-        moved = f(_with_unit(w + (2 * radius).astype(typeof(w).dtype) * u, one))
-        rise = xnp.maximum(rise, xnp.abs(moved - center))
-    steep = relative(xnp.where(xnp.isnan(rise), xnp.inf, rise), 2 * radius)
+    around = _around(f, w, 2 * radius, one)
+    rise = functools.reduce(xnp.maximum, [xnp.abs(x - center) for x in around])
+    unknown = xnp.isnan(rise)
+    if dtypes.is_complex(typeof(w).dtype):
+        unknown = unknown | _jumps(around, _around(f, w, 4 * radius, one), center)
+    steep = relative(xnp.where(unknown, xnp.inf, rise), 2 * radius)
     pairs = lambda y: (y[..., :, None], y[..., None, :])  # noqa: E731
     gap = xnp.abs(w[..., :, None] - w[..., None, :])
     near = gap <= 4 * radius[..., None]
@@ -59,8 +82,25 @@ def _slopes(f, w, radius, one):
     return xnp.where(near, xnp.maximum(*pairs(steep)), far)
 
 
-def _with_unit(w, one):
+def with_unit(w, one):
     return w * one.astype(typeof(w).dtype)[..., None]
+
+
+def _vanished_parts(w, one):
+    """How far eigenvalues are moved where parts of them, taken times a unit, are below the range; as far as
+    it reaches where one is next to 0, for f does not see smaller moves."""
+    parts = xnp.stack([xnp.abs(xnp.real(w)), xnp.abs(xnp.imag(w))])
+    least = dtypes.finfo(typeof(one).dtype).tiny / one
+    gone = xnp.where(parts < least[..., None], parts, 0).astype(typeof(one).dtype)
+    near = xnp.min(xnp.max(parts, axis=0), axis=-1) < 4 * least
+    return xnp.where(near, least, xnp.max(gone, axis=(0, -1)))
+
+
+def _vanished_values(a, x):
+    """How far values of f below the range leave f(a): nothing of it may have remained."""
+    real = dtypes.to_real(typeof(x).dtype)
+    tiny = real.type(typeof(a).shape[-1] * dtypes.finfo(real).tiny)
+    return xnp.where(largest(a, (-2, -1)) > 0, tiny, real.type(0))
 
 
 def _seen(y, factor: float):
@@ -74,20 +114,23 @@ def of_hermitian(a, w, v, f, x, eps: float) -> tuple:
     if 0 in typeof(a).shape:
         return concluded(x, None, None, None, eps)
     one, n = unit(a), typeof(a).shape[-1]
+    below, nothing_of_f = n * lost(a, (-2, -1)) / one, _vanished_values(a, x)
     a, w = scaled(a, one), w / one.astype(typeof(w).dtype)[..., None]
-    values = f(_with_unit(w, one))
+    below = below + _vanished_parts(w, one)
+    values = f(with_unit(w, one))
     y, factor = probes(v)
     t = matmul(adjoint(v), y)
     by = lambda z, t: matmul(v.astype(typeof(z).dtype), z[..., None] * t.astype(typeof(z).dtype))  # noqa: E731
     size, most = xnp.max(xnp.abs(w), axis=-1), xnp.max(xnp.abs(values), axis=-1)
     off_unit = _seen(matmul(v, t) - y, factor)
     rounding = 2.2 * off_unit + (4 + n**0.5 / 4) * epsilon(a)
-    apart = _seen(matmul(a, y) - by(w.astype(typeof(v).dtype), t), factor) + rounding * size
+    apart = _seen(matmul(a, y) - by(w.astype(typeof(v).dtype), t), factor) + rounding * size + below
     wide = values.astype(typeof(x).dtype)
     left = factor * _rows(matmul(x, y.astype(typeof(x).dtype)) - by(wide, t))
     real = dtypes.to_real(typeof(a).dtype)
     g = largest(_slopes(f, w, xnp.maximum(apart, float(dtypes.finfo(real).tiny)), one), (-2, -1))
-    off = 2 * g * apart + left + rounding * most  # twice: roots rise less far away than near 0
+    left = left + rounding * most + nothing_of_f
+    off = 2 * g * apart + left  # twice: roots rise less far away than near 0
     off = xnp.where(off_unit < 0.1, off, xnp.inf)
     return concluded(x, off, xnp.zeros_like(off), g * relative(frobenius(a), frobenius(x)), eps)
 
@@ -100,15 +143,17 @@ def of_general(a, w, v, f, x, eps: float) -> tuple:
     """
     a, w, v, x = map(ops.stop_gradient, (a, w, v, x))
     one, n = unit(a), typeof(a).shape[-1]
+    below, nothing_of_f = n * lost(a, (-2, -1)) / one, _vanished_values(a, x)
     a, w = scaled(a, one), w / one.astype(typeof(w).dtype)[..., None]
-    values = f(_with_unit(w, one))
+    below = below + _vanished_parts(w, one)
+    values = f(with_unit(w, one))
     z, _ = solve_matrices(v, identity_like(v))
     size = norm2(z) * _regular(v, z)
     r, rounding = (
         matmul(a, v) - v * w[..., None, :],
         rounding_of(a, v) + 4 * epsilon(a) * frobenius(v),
     )
-    apart = frobenius(r) + rounding * xnp.maximum(1, xnp.max(xnp.abs(w), axis=-1))
+    apart = frobenius(r) + rounding * xnp.maximum(1, xnp.max(xnp.abs(w), axis=-1)) + below
     left = _rows(matmul(x, v) - v * values[..., None, :])
     few = roundings(n) * epsilon(a) * _rows(x) * norm2(v)
     left = size * (left + few + 4 * epsilon(a) * _rows(v * values[..., None, :]))
@@ -116,7 +161,7 @@ def of_general(a, w, v, f, x, eps: float) -> tuple:
     there = lambda e: matmul(matmul(v, g * matmul(z, e)), z)  # noqa: E731
     back = lambda e: matmul(adjoint(z), g * matmul(adjoint(v), matmul(e, adjoint(z))))  # noqa: E731
     norm = inverse_norm(there, back, a)
-    off = norm * apart + left
+    off = norm * apart + left + nothing_of_f
     condition = norm * relative(frobenius(a), frobenius(x))
     return concluded(x, off, xnp.zeros_like(off), condition, eps)
 

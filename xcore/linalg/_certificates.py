@@ -16,7 +16,7 @@ from ..numpy._select import safe_divide
 from ._arguments import as_inexact, epsilon, hermitian_part, product
 from ._digits import digits_of, of_truth, relative
 from ._equations import coins, inverse_norms, largest, power_of_two, roundings, through
-from ._range import lost, vanished
+from ._range import below_range, lost, vanished
 from ._sensitivity import frobenius, nothing, scaled, times, unit
 from ._truth import of_pairs
 
@@ -247,6 +247,7 @@ def of_inverse(a, x, eps: float, pivot, failed=Status.singular) -> tuple:
     off = largest(product(xnp.abs(x), u), (-2, -1))
     off = xnp.where(share < 0.5, off / (1 - xnp.minimum(share, 0.5)), xnp.inf)
     bad, finite = pivot >= 0, xnp.isfinite(x).all(axis=(-2, -1)) & ~xnp.isnan(off)
+    off = xnp.where((length > 0).all(axis=(-2, -1)), off, xnp.inf)  # columns below the range
     off = of_truth(xnp.where(bad | ~finite, xnp.inf, xnp.maximum(off, eps / 2)))
     backward = largest(relative(left, size), (-2, -1))
     code = first_that_holds(
@@ -309,7 +310,10 @@ def of_full_rank(a, b, x, r, full) -> dict:
     inverse = 3 * xnp.sqrt(one) * xnp.sqrt(inf)  # the estimates are from below
     condition = xnp.where(full & ~xnp.isnan(inverse), size * inverse, xnp.inf)
     error = _wedin(a, b, x, size * s * s, (1 / condition)[..., None])
-    error = xnp.where(full, error, xnp.inf)
+    reflected = xnp.isfinite(
+        below_range(4 * r)
+    )  # reflections divide by twice the length of a column
+    error = xnp.where(full & reflected, error, xnp.inf)
     return {"digits": digits_of(error, eps), "error": error, "condition": condition}
 
 
@@ -318,11 +322,13 @@ def _wedin(a, b, x, first, gap):
     m, n = typeof(a).shape[-2:]
     left, size = _lengths(b - product(a, x)), _lengths(x)
     off = left + 4 * epsilon(a) * (first[..., None] * size + _lengths(b))
-    share = relative(off / first[..., None], size)
+    share = relative(off, size) / first[..., None]
     gap = xnp.where(gap > 0, gap, 0)
     inverse = safe_divide(1, gap, xnp.inf, where=gap > 0)
     change = ((4 + max(m, n) ** 0.5) * epsilon(a) + vanished(a, m + n)[..., None]) * inverse
-    error = xnp.max(change * (2 + (inverse + 1) * share), axis=-1, initial=0)
-    error = error * min(m, n) ** 0.5 + vanished(x, m + n) + vanished(b, m + n)
+    below = relative(below_range(b, m + n)[..., None], size) / first[..., None]
+    error = xnp.max(change * (2 + (inverse + 1) * share) + inverse * below, axis=-1, initial=0)
+    error = error * min(m, n) ** 0.5 + vanished(b, m + n)
+    error = error + vanished(x, m + n) * xnp.max(xnp.minimum(inverse, 1 / epsilon(a)), axis=-1)
     # of first order in the change: nothing is known where that is not small
     return of_truth(xnp.where((xnp.max(change, axis=-1) < 0.1) & ~xnp.isnan(error), error, xnp.inf))

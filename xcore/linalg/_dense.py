@@ -32,7 +32,7 @@ from ._factors import (
     solve_lanes,
     solve_with_factors,
 )
-from ._range import vanished
+from ._range import below_range
 from ._truth import (
     attainable,
     backward_error,
@@ -348,9 +348,9 @@ def _determinants_report(a, value=None) -> tuple:
         a = a.astype(np.float32)
     factors, m = factorise(a, kind_for(a)), xnp.abs(a)
     rows = product(m, xnp.ones_like(m[..., :1]))[..., 0]
-    s = power_of_two(xnp.max(rows, axis=-1), half=True)[..., None, None]
-    missed = vanished(a, n)[..., None] / own  # in roundings, of the largest element
-    weights = by(s[..., 0], rows + missed * xnp.max(rows, axis=-1, keepdims=True), -2)
+    weights = rows + below_range(a, n)[..., None] / own  # in roundings
+    s = _root_of_size(weights)[..., None, None]
+    weights = by(s[..., 0], weights, -2)
     size = inverse_norms(*(through(f, s) for f in in_any_order(factors)), a[..., :1], weights)[2]
     pivots = xnp.abs(factors.pivots())
     bad = (first_zero(pivots) >= 0) | xnp.isnan(size)
@@ -371,6 +371,15 @@ def _determinants_report(a, value=None) -> tuple:
         (error > 1, Status.ill_conditioned), (~bad, Status.success),
     )  # fmt: skip
     return status, Certificate(digits_of(relative_error, own), error, None, condition)
+
+
+def _root_of_size(weights):
+    """A power of two whose square divides rows of these sizes: by the largest, or to next to the upper end of the
+    range where the smallest would vanish."""
+    info = dtypes.finfo(typeof(weights).dtype)
+    s = power_of_two(xnp.max(weights, axis=-1), half=True)
+    vanishes = by(s, xnp.min(weights, axis=-1), -2) < float(info.tiny / info.eps)
+    return xnp.where(vanishes, s / 2.0 ** (info.maxexp // 2 - 8), s)
 
 
 def slogdet(a: ArrayLike, *, report: bool = False) -> tuple[Array, Array] | Solution:

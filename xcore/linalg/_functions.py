@@ -29,6 +29,7 @@ from ._arguments import as_inexact, as_square, epsilon, of_one_shape, over_batch
 from ._digits import relative
 from ._elimination import first_zero
 from ._equations import roundings
+from ._range import lost
 from ._sensitivity import (
     MARGIN,
     complex_schur,
@@ -474,10 +475,11 @@ def _report_of_logarithm(a, x, t, slope, near) -> tuple:
     mean = xnp.trace(x, axis1=-2, axis2=-1)[..., None, None] / n
     half = xnp.exp(-mean / 2)
     scale = 1 / xnp.abs(half[..., 0, 0])
+    below = n * lost(a, (-2, -1)) / scale / scale
     a, slope = a * half * half, slope * scale * scale
     back, rounding, steep = _expm_and_error(x - mean * identity_like(x))
     left, size, wide = frobenius(back - a), frobenius(a), frobenius(x)
-    off = slope * (left + rounding) + 2 * eps * xnp.max(xnp.abs(x), axis=(-2, -1))
+    off = slope * (left + rounding + below) + 2 * eps * xnp.max(xnp.abs(x), axis=(-2, -1))
     off = xnp.where(
         off < 0.1, 1.5 * off, xnp.inf
     )  # of first order: log changes its derivative by a share

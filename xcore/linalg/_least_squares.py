@@ -19,7 +19,7 @@ from ._digits import digits_of, relative
 from ._echelon import pivot_count
 from ._elimination import first_zero
 from ._operators import SPARSE, LinearOperator, Matrix, as_operator
-from ._range import vanished
+from ._range import column_norms, vanished
 from ._sensitivity import concluded, frobenius, nothing
 from ._truth import fail
 
@@ -43,7 +43,7 @@ def _lstsq(a, b, method, ridge, rtol, report):
     )
     evidence = None
     if report:
-        left = xnp.linalg.norm(ops.stop_gradient(b - product(a, x)), axis=-2)
+        left = column_norms(ops.stop_gradient(b - product(a, x)))
         fixed = tuple(ops.stop_gradient(y) for y in (*tall, x))
         judge = of_full_rank if method == "qr" else of_least_squares
         figures = judge(*fixed, *about)
@@ -144,7 +144,7 @@ def _by_qr(who: str, a, b, report: bool):
     q, r = ops.qr(a, full=False, pivoting=False)
     x = solve_with(r, product(adjoint(q), b), False)
     r = ops.stop_gradient(r)
-    size = xnp.linalg.norm(r, axis=-2)
+    size = column_norms(r)
     pivots = xnp.abs(xnp.diagonal(r, axis1=-2, axis2=-1))
     zero = pivots <= m * epsilon(a) * size
     pivot = first_zero(xnp.where(zero, 0, pivots))
@@ -222,6 +222,8 @@ def _of_inverse(a, x, rtol, hermitian) -> tuple:
     size = 1 / kept
     left = frobenius(product(x, product(a, x)) - x)
     off = xnp.where(sure, 2 * change / gap * size + eps / 2 * size, xnp.inf)
+    gone = (rank > 0) & xnp.all(x == 0, axis=(-2, -1))  # below the range
+    off = xnp.where(gone, xnp.inf, off)
     off = xnp.where(rank > 0, off, xnp.where(xnp.all(a == 0, axis=(-2, -1)), 0, off))
     return concluded(
         x, off, relative(left, max(m, n) * eps * size * size), 1 / kept, eps,

@@ -15,8 +15,8 @@ from .._solution import Solution
 from ..numpy._equations import identity_like, solve_matrices
 from ..numpy._select import safe_divide
 from ._arguments import as_inexact, check_matrices, epsilon, in_lapack_dtype, over_batch
-from ._at_eigenvalues import of_general
-from ._sensitivity import nothing
+from ._at_eigenvalues import of_general, with_unit
+from ._sensitivity import nothing, scaled, unit
 from ._truth import norm1
 
 
@@ -49,6 +49,12 @@ def _of_each(t, values):
     """``_of_triangular`` for each matrix of a batch; values ride along as a diagonal."""
     whole = xnp.where(xnp.eye(typeof(t).shape[-1], dtype=bool), values[..., None, :], 0)
     return over_batch(lambda t, v: _of_triangular(t, diagonal(v)), t, whole)
+
+
+def _in_units(values):
+    """(values / unit, unit): the recurrence multiplies them by elements of t, which together may leave the range."""
+    height = unit(values[..., None]).astype(typeof(values).dtype)[..., None]
+    return values / height, height
 
 
 def _error(t):
@@ -93,10 +99,11 @@ def _funm(a, f, report):
 
     @custom_jvp
     def value(a):
-        t, z = ops.schur(a)
-        inner = _of_each(t, values_of(diagonal(t)))
+        size = unit(a)
+        t, z = ops.schur(scaled(a, size))
+        inner, height = _in_units(values_of(with_unit(diagonal(t), size)))
         error = _error(t)
-        found = matmul(matmul(z, inner), adjoint(z))
+        found = matmul(matmul(z, _of_each(t, inner)), adjoint(z)) * height[..., None]
         return xnp.where((error < 1)[..., None, None], found, np.nan), error
 
     @value.defjvp

@@ -38,6 +38,12 @@ def safe_norm(x):
     return norm(x / size) * size
 
 
+def column_norms(x):
+    """Norms of the columns of matrices, whose squares may leave the range, each on its own."""
+    size = magnitude(x, axis=-2)
+    return xnp.linalg.norm(x / size.astype(typeof(x).dtype), axis=-2) * size[..., 0, :]
+
+
 def unit_of(image):
     """What products are divided by so that their squares stay in range: 1 where they are not far from 1."""
     size = magnitude(image)
@@ -69,9 +75,18 @@ def lost(x, axes):
 def vanished(x, steps: int = 1):
     """What a few steps with each of these matrices may miss below the range, by its largest element."""
     size = xnp.max(xnp.abs(x), axis=(-2, -1), initial=0)
-    tiny = dtypes.finfo(typeof(size).dtype).tiny
-    some = xnp.where(lost(x, (-2, -1)) > 0, xnp.inf, typeof(size).dtype.type(0))
-    return xnp.where(size > 0, steps * tiny / xnp.where(size > 0, size, 1), some)
+    return below_range(x, steps) / xnp.where(size > 0, size, 1)
+
+
+def below_range(x, steps: int = 1):
+    """The same in their own units: infinite where nothing that is not 0 is in the range, and where reciprocals of
+    the largest elements, by which eliminations multiply, are not."""
+    size = xnp.max(xnp.abs(x), axis=(-2, -1), initial=0)
+    real = typeof(size).dtype
+    tiny = dtypes.finfo(real).tiny
+    some = xnp.where(lost(x, (-2, -1)) > 0, xnp.inf, real.type(0))
+    some = xnp.where(size > 0, real.type(steps * tiny), some)
+    return xnp.where(size * tiny > 1, xnp.inf, some)
 
 
 def subnormals(x, axes=None):

@@ -20,6 +20,7 @@ from .._solution import Certificate, Status, first_that_holds
 from ._arguments import epsilon, loop, number, over_batch, product
 from ._digits import digits_of, of_truth, relative
 from ._equations import largest, power_of_two, roundings
+from ._range import lost
 
 MARGIN = 3.0  # norms that are estimated from below are multiplied by this much
 
@@ -286,11 +287,12 @@ def of_root(a, x, u, norm, near, eps: float) -> tuple:
     root where no eigenvalue crosses the imaginary axis on the way. (Higham 2008, section 6.1)
     """
     two = unit(x)
+    below = typeof(x).shape[-1] * lost(a, (-2, -1)) / two / two
     a, x, u = scaled(scaled(a, two), two), scaled(x, two), scaled(u, two)
     norm = norm * two
     r = matmul(x, x) - a
     left, size = frobenius(r), frobenius(x) ** 2 + frobenius(a)
-    most = left + roundings(typeof(x).shape[-1]) * epsilon(x) * size
+    most = left + roundings(typeof(x).shape[-1]) * epsilon(x) * size + below
     off = xnp.where(4 * norm * norm * most < 1, (1 + 4 * norm * norm * most) * norm * most, xnp.inf)
     near = near if near is None else near * two
     off = xnp.where(on_this_side(a, x, diagonal(u), off, off, near), off, xnp.inf) + eps / 2

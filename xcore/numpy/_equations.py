@@ -250,14 +250,22 @@ class _Pseudoinverse:
         counts = _is_above(s, relative)
         one = ops.ones(typeof(s))
         zero = ops.zeros(typeof(s))
-        self.inverse = ops.select(counts, ops.div(one, ops.select(counts, s, one)), zero)
+        quarter = ops.full_like_type(typeof(s), 0.25)
+        self.share = ops.select(
+            ops.gt(s, one), quarter, one
+        )  # reciprocals of the largest numbers vanish
+        divisor = ops.mul(ops.select(counts, s, one), self.share)
+        self.inverse = ops.select(counts, ops.div(one, divisor), zero)
         self.counts = ops.select(counts, one, zero)
 
+    def _divided(self, y):
+        return times_rows(times_rows(y, self.inverse), self.share)
+
     def times(self, b):
-        return matmul(adjoint(self.vh), times_rows(matmul(adjoint(self.u), b), self.inverse))
+        return matmul(adjoint(self.vh), self._divided(matmul(adjoint(self.u), b)))
 
     def adjoint_times(self, c):
-        return matmul(self.u, times_rows(matmul(self.vh, c), self.inverse))
+        return matmul(self.u, self._divided(matmul(self.vh, c)))
 
     def outside_rows(self, x):
         """(1 - p a) x."""
