@@ -121,6 +121,36 @@ def check_floats_of_integers():
     assert jnp.sin(jnp.arange(3)).dtype == "float32"
 
 
+def check_dtypes_at_full_width():
+    for a, b in [("float64", "float32"), (float, int), ("uint64", "int8")]:
+        assert jnp.promote_types(a, b) == np.float64
+    assert jnp.promote_types("int8", int) == np.int8
+    assert jnp.float_ == np.float64 and jnp.int_ == np.int64
+    assert jnp.uint == np.uint64 and jnp.complex_ == np.complex128
+    assert jnp.zeros(2, jnp.float_).dtype == jnp.result_type("float64") == np.float32
+    assert repr(jnp.bfloat16) == "<class 'jax.numpy.bfloat16'>"
+
+
+def check_types_of_lowered_arguments():
+    f = jax.jit(lambda x, n, y=None: x**n, static_argnums=1)
+    for stage in (
+        f.lower(jnp.ones((2, 3)), 3, y=jnp.ones(2)),
+        f.lower(jnp.ones((2, 3)), 3).compile(),
+    ):
+        args, kwargs = stage.in_avals
+        assert [a.shape for a in args] == [(2, 3)] and set(kwargs) <= {"y"}
+
+
+def check_derivatives_of_legendre_functions_at_the_ends():
+    z, inf = jnp.array([-1.0, 1.0]), np.inf
+    for normalized in (False, True):
+        f = lambda z, n=normalized: jax.scipy.special.lpmn_values(3, 3, z, n)
+        slopes = jax.jvp(f, (z,), (jnp.ones(2),))[1]
+        assert slopes[1, 1:].tolist() == [[-inf, inf], [inf, inf], [-inf, inf]]
+        others = np.delete(np.asarray(slopes), 1, 0)
+        assert np.isfinite(others).all() and (others[2, 2:] == 0).all()
+
+
 def _written() -> None:
     rows = {}
     for group in (_of_halves, _of_modes, _of_weights, _of_counts):

@@ -145,3 +145,36 @@ def test_views_of_half_bytes():
     assert parts.astype("uint8").tolist() == [[1, 2, 3, 15, 7, 0, 0, 8]]
     np.testing.assert_array_equal(parts.view("uint8"), x)
     np.testing.assert_array_equal(parts.view("float32"), x.view("float32"))
+
+
+class Readable:
+    """What another package has that can be read as an array, and answers operators itself."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.ones(3)
+
+    def answer(self, other, *more):
+        return "answered"
+
+    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = (
+        __rmatmul__
+    ) = answer
+    __rand__ = __ror__ = __rxor__ = __rlshift__ = __rrshift__ = answer
+
+
+class OnlyReadable:
+    def __array__(self, dtype=None, copy=None):
+        return np.ones(3)
+
+
+@pytest.mark.parametrize("sign", "+ - * / // % ** @ & | ^ << >>".split())
+def test_operands_of_other_packages_answer_themselves(sign):
+    x, codes = xnp.arange(3), {}
+    exec(f"def f(x, y): return x {sign} y", codes)
+    f = codes["f"]
+    assert f(x, Readable()) == "answered"
+    seen = []
+    xc.jit(lambda x: seen.append(f(x, Readable())) or x)(x)
+    assert seen == ["answered"]
+    if sign in "+ - * / @".split():
+        np.testing.assert_allclose(f(x, OnlyReadable()), f(np.arange(3), np.ones(3)))

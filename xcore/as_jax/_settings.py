@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._control.ahead import Lowered, Traced
+from .._control.ahead import Compiled, Lowered, Traced
 from .._control.callback import HostCall
 from .._control.checks import Error
 from .._core import config as settings
@@ -21,6 +21,7 @@ from .._core.mesh import AbstractMesh, get_mesh
 from .._core.sharding import Sharding
 from .._core.trace import Trace, Tracer, current, evaluating, is_evaluating, using
 from .._core.types import ArrayType, Value, typeof
+from ..numpy._types import DType
 from ..random._keys import KeyType
 from ._jaxprs import process_by_primitive, view_of
 from ._modules import NAME
@@ -120,6 +121,8 @@ def open_attributes() -> None:
     Traced.jaxpr = property(lambda self: view_of(program(self)))  # pyright: ignore
     ArrayType.at_least_vspace = ArrayType.to_ct_aval = ArrayType.to_tangent_aval  # pyright: ignore
     ArrayType.update_weak_type = lambda t, weak: ArrayType(t.shape, t.dtype, weak)  # pyright: ignore
+    DType.__repr__ = lambda self: f"<class 'jax.numpy.{self.name}'>"
+    Lowered.in_avals = Compiled.in_avals = property(_in_types)  # pyright: ignore
     Error.get_exception = Error.exception  # pyright: ignore[reportAttributeAccessIssue]
     Trace.main = property(lambda self: self)  # pyright: ignore[reportAttributeAccessIssue]
     Trace.level = 0  # pyright: ignore[reportAttributeAccessIssue]
@@ -137,6 +140,14 @@ def open_attributes() -> None:
     Sharding._addressable_device_assignment = property(  # pyright: ignore
         lambda self: tuple([d for d in self.devices if d in self.addressable_devices])
     )
+
+
+def _in_types(lowered):
+    """Types of the arguments, without those that are static."""
+    args, kwargs = lowered.args_info
+    static = lowered._traced._general.static_argnums
+    given = tuple(a for i, a in enumerate(args) if i not in static)
+    return tree.map(typeof, (given, kwargs))
 
 
 TRACERS = f"{NAME}.core"  # libraries tell arrays of different packages by the module of their class

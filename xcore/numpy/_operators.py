@@ -6,6 +6,8 @@ on Array again where a faster way exists.
 
 from __future__ import annotations
 
+import numpy as np
+
 from .._core import Array, Tracer, Value, dtypes, errors, is_array_like
 from .._core.call_paths import operator
 from .._core.source import reading_line
@@ -13,12 +15,24 @@ from . import _at, _dot, _index, _rounding
 from . import _elementwise as e
 from ._methods import METHODS, PROPERTIES
 
+_OURS = Value, np.ndarray, np.generic, bool, int, float, complex
 
-def _deferring(function, reflected: bool = False):
-    """A binary method that leaves foreign operands to them."""
+
+def _is_left_to(other, answer: str) -> bool:
+    """Whether an operand on the right answers itself: what is no array, or another package's with that method.
+
+    What can be read as an array (``__array__``) may be more than that: an operator, or numbers with units.
+    """
+    if isinstance(other, _OURS) or hasattr(other, "__jax_array__"):
+        return False
+    return hasattr(type(other), answer) or not is_array_like(other)
+
+
+def _deferring(function, name: str = "", reflected: bool = False):
+    """A binary method that leaves foreign operands to them; ``name`` is that of theirs, beside ours on the left."""
 
     def method(self, other):
-        if not is_array_like(other):
+        if _is_left_to(other, name) if name else not is_array_like(other):
             return NotImplemented
         return function(other, self) if reflected else function(self, other)
 
@@ -37,21 +51,21 @@ _COMPARE = {
 }  # fmt: skip
 
 
-def _install(name: str, function, reflected: bool = False) -> None:
-    method = _deferring(function, reflected)
+def _install(name: str, function, answer: str = "", reflected: bool = False) -> None:
+    method = _deferring(function, answer, reflected)
     setattr(Value, name, method)
     setattr(Array, name, operator(method, function, reflected))
 
 
 for _name, _function in _BINARY.items():
-    _install(f"__{_name}__", _function)
+    _install(f"__{_name}__", _function, f"__r{_name}__")
     _install(f"__r{_name}__", _function, reflected=True)
 for _name, _function in _COMPARE.items():
     _install(f"__{_name}__", _function)
 
 
 def _power(self, other, modulo=None):
-    return e.power(self, other) if is_array_like(other) else NotImplemented
+    return NotImplemented if _is_left_to(other, "__rpow__") else e.power(self, other)
 
 
 def _reflected_power(self, other, modulo=None):
@@ -77,7 +91,7 @@ def _round(self, ndigits=None):
 _COMMON = {
     "__pow__": _power,
     "__rpow__": _reflected_power,
-    "__matmul__": _deferring(_dot.matmul),
+    "__matmul__": _deferring(_dot.matmul, "__rmatmul__"),
     "__rmatmul__": _deferring(_dot.matmul, reflected=True),
     "__divmod__": lambda self, other: (self // other, self % other),
     "__rdivmod__": lambda self, other: (other // self, other % self),
