@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tools.site import examples, formulas, names, prose, reference, related, signatures
+from tools.site import examples, formulas, imports, names, prose, reference, related, signatures
 from tools.site.words import PAGES as PAGE_WORDS
 from tools.site.words import WORDS, keywords
 
@@ -257,3 +257,34 @@ def test_every_page_is_listed_somewhere():
             listed |= {(page.parent / f"{e}.md").resolve() for e in entries}
     pages = {p.resolve() for p in docs.glob("**/*.md")} - {(docs / "index.md").resolve()}
     assert pages - listed == set()
+
+
+def with_example():
+    return [p for p in names.places().values() if ">>>" in reference.documentation(p)]
+
+
+def test_examples_of_pages_can_be_copied():
+    """Nothing that they use comes from nowhere, and what they import is public and there."""
+    assert len(with_example()) > 1400
+    for place in with_example():
+        doc = reference.documentation(place)
+        assert not imports.undefined(imports.with_imports(doc, place)), place.name
+        for line in imports.imports(doc, place):
+            assert "._" not in line, (place.name, line)
+            if "torch" not in line and "jax" not in line:
+                exec(line, {})
+
+
+def test_a_distribution_shows_its_functions():
+    page = reference._object(names.places()["xcore.stats.t"])
+    assert (
+        "method:: xcore.stats.t.ppf(q, df, loc=0, scale=1)" in page and ">>> t.cdf(q, 2.5)" in page
+    )
+    page = reference._object(names.places()["xcore.stats.poisson"])
+    assert "method:: xcore.stats.poisson.pmf(k, mu, loc=0)" in page
+
+
+def test_arrays_list_what_they_have():
+    """And not what their errors know of other libraries; methods without the array itself."""
+    page = reference._object(names.places()["xcore.Array"])
+    assert "Array.sum(axis=None" in page and "backward" not in page

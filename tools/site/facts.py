@@ -28,6 +28,7 @@ import numpy as np
 import xcore as xc
 import xcore.numpy as xnp
 
+from .imports import surroundings
 from .names import Place, places
 
 FILE = Path(__file__).with_name("facts.tsv")
@@ -38,14 +39,25 @@ PACKAGES = """
     xcore.scipy.linalg xcore.scipy.sparse.linalg xcore.scipy.optimize xcore.scipy.integrate xcore.scipy.interpolate
     xcore.scipy.signal xcore.scipy.ndimage xcore.ops
 """.split()
-# Whose derivative is not the limit of differences at one key or start: conventions of JAX; samples that are moved at
-# fixed probability; solutions, which depend on the start by rounding alone; vectors that have a phase of their own.
+# Whose derivative is that of the exact solution, by the implicit rule: the start and the last step play no part.
+SOLUTIONS = """
+    xcore.optimize.minimize xcore.optimize.differential_evolution xcore.scipy.optimize.minimize
+    xcore.scipy.optimize.fmin
+""".split()
+# Of which nothing is said: where they stop, or which factors they find, jumps with their arguments.
+UNSAID = """
+    xcore.decomp.cp_als xcore.decomp.cp_arls xcore.decomp.cp_constrained xcore.decomp.cp_gauss_newton
+    xcore.decomp.cp_gradient xcore.decomp.cp_nonneg xcore.sparse.factorise
+""".split()
+# Whose derivative is not the limit of differences at one key: conventions of JAX; samples that are moved at fixed
+# probability; vectors that have a phase of their own.
 CONVENTION = """
     xcore.lax.nextafter xcore.numpy.nextafter xcore.lax.reduce_precision xcore.numpy.linalg.eig xcore.lax.linalg.eig
     xcore.random.beta xcore.random.chisquare xcore.random.dirichlet xcore.random.f xcore.random.gamma
-    xcore.random.generalized_normal xcore.random.t xcore.random.truncated_normal xcore.optimize.minimize
-    xcore.optimize.differential_evolution xcore.linalg.condest xcore.nn.scaled_dot_general
+    xcore.random.generalized_normal xcore.random.t xcore.random.truncated_normal xcore.linalg.condest
+    xcore.nn.scaled_dot_general
 """.split()
+KNOWN = ((CONVENTION, "by convention"), (SOLUTIONS, "of the solution"), (UNSAID, ""))
 REAL = ("bfloat16", "float16", "float32", "float64", "complex64", "complex128")
 WHOLE = ("bool", "int32", "int64", "uint8")
 
@@ -86,7 +98,8 @@ def recorded(place: Place) -> tuple[tuple, dict] | None:
         raise _Seen
 
     examples = doctest.DocTestParser().get_examples(inspect.getdoc(place.value) or "")
-    scope: dict[str, Any] = {"xc": xc, "xnp": xnp, "np": np}
+    around = {n: keep if v is place.value else v for n, v in surroundings(place.value).items()}
+    scope: dict[str, Any] = {"xc": xc, "xnp": xnp, "np": np} | around | {place.short: keep}
     with _replaced(place, keep), contextlib.redirect_stdout(io.StringIO()):
         for example in examples:
             try:
@@ -196,7 +209,8 @@ def facts(place: Place) -> Facts | None:
         return Facts(place.name, "no", "", "", "", "", "")
     batch = [xnp.stack([x, x]) for x in made.arrays]
     vmap = _tried(lambda: xc.eval_shape(xc.vmap(made.f), *batch)) is not None
-    slope = "by convention" if place.name in CONVENTION else derivative(made)
+    said = [words for names, words in KNOWN if place.name in names]
+    slope = said[0] if said else derivative(made)
     return Facts(
         place.name,
         "yes",

@@ -229,6 +229,13 @@ def peer(place: Place) -> str | None:
     return None
 
 
+@functools.cache
+def jax_names() -> dict[str, str]:
+    """The names that JAX, Optax and JAXopt have for ours, by pages."""
+    rows = Path(__file__).with_name("jax_names.txt").read_text(encoding="utf-8").splitlines()
+    return dict(row.split() for row in rows)
+
+
 def peer_address(name: str) -> str:
     """Where NumPy's or SciPy's manual describes a name: types of numbers and constants of NumPy share a page."""
     if name.startswith("scipy."):

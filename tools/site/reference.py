@@ -10,8 +10,12 @@ import re
 import textwrap
 from pathlib import Path
 
-from . import facts, names, related, signatures
+from xcore._core.package import Elsewhere
+from xcore.stats._family import Family
+
+from . import facts, families, names, related, signatures
 from .examples import cards, examples_of
+from .imports import with_imports
 from .names import ROOT, Place, canonical, page_of, places, public_modules, public_names
 from .prose import escape, inline, rest, summary
 from .words import WORDS
@@ -91,7 +95,7 @@ def _hidden(name: str, kind: str) -> str:
 
 def _object(place: Place) -> str:
     doc = documentation(place)
-    body = [rest(doc, link_from(place.package))] if doc else []
+    body = [rest(with_imports(doc, place), link_from(place.package))] if doc else []
     if place.kind == "data":
         body.insert(0, _value(place))
     body.append(_facts(place))
@@ -104,6 +108,8 @@ def _object(place: Place) -> str:
 def documentation(place: Place) -> str:
     """The docstring of an object, but not that of the class of a constant."""
     doc = inspect.getdoc(place.value) or ""
+    if isinstance(place.value, Family) and (shown := families.example(place.value)):
+        return f"{doc}\n\n{shown}"
     if place.kind == "data" and not (type(place.value).__module__ or "").startswith("xcore"):
         return ""
     return doc
@@ -122,6 +128,8 @@ def _facts(place: Place) -> str:
     rows = []
     if beside := names.peer(place):
         rows.append(f":As: `{beside} <{names.peer_address(beside)}>`__")
+    elif beside := names.jax_names().get(place.name):
+        rows.append(f":As: :code:`{beside}`")
     if place.aliases:
         rows.append(":Also: " + ", ".join(f":code:`{n}`" for n in place.aliases))
     if known := facts.table().get(place.name):
@@ -140,6 +148,7 @@ def _facts(place: Place) -> str:
 DERIVATIVES = {
     "both": "derivatives forward and in reverse", "forward": "forward derivatives", "backward": "reverse derivatives",
     "zero": "derivative 0, as of a step", "no": "no derivative", "by convention": "derivatives by convention",
+    "of the solution": "derivatives of the solution, by the implicit rule",
 }  # fmt: skip
 PLATFORMS = {"yes": "{}", "host": "{} by a call of the host"}
 
@@ -149,6 +158,7 @@ def _abilities(known: facts.Facts) -> str:
     if known.jit != "yes":
         return "neither jit nor vmap: looks at values"
     can = ["jit", "vmap" if known.vmap == "yes" else "", DERIVATIVES.get(known.derivative, "")]
+    can.append("CPU")  # where it was tried
     for platform, how in (("CUDA", known.cuda), ("TPU", known.tpu)):
         can.append(PLATFORMS.get(how, "").format(platform))
     return ", ".join(filter(None, can)) + "; " + known.dtypes
@@ -200,6 +210,11 @@ def _members(place: Place) -> list[str]:
             if name[0] != "_" and name not in found and _documented(value):
                 found[name] = value
     fields = {f.name for f in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else set()
+    own = (
+        {} if inspect.isclass(place.value) else vars(place.value)
+    )  # of a distribution its functions
+    held = {n: staticmethod(v) for n, v in own.items() if n[0] != "_" and inspect.isroutine(v)}
+    found = {n: v for n, v in (held | found).items() if not isinstance(v, Elsewhere)}
     return [_member(place, n, v) for n, v in found.items() if n not in fields]
 
 

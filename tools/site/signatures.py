@@ -62,7 +62,7 @@ def of(value: object, *, elementwise: bool = False, bound: bool = False) -> str:
     except (TypeError, ValueError):
         return ""
     parameters = [p for p in told.parameters.values() if not re.match(r"_\w", p.name)]
-    if bound and parameters and parameters[0].name in ("self", "cls"):
+    if bound:
         parameters = parameters[1:]
     words: list[str] = []
     slash = False

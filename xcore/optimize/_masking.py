@@ -104,7 +104,8 @@ def add_decayed_weights(weight_decay: float = 0.0, mask: PyTree = None) -> Gradi
       mask: a tree of booleans (or a function that makes it) that says where; see ``masked``.
 
     >>> import xcore.numpy as xnp
-    >>> add_decayed_weights(0.1).update(1.0, AddDecayedWeightsState(xnp.int32(0)), 5.0)[0]
+    >>> decay = add_decayed_weights(0.1)
+    >>> decay.update(1.0, decay.init(5.0), 5.0)[0]
     1.5
     """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from types import SimpleNamespace
 
@@ -33,7 +34,11 @@ def _common_float(who: str, *xs) -> list:
     return [astype(x, dtype) for x in xs]
 
 
-def _with_density(logpdf, log_name: str, name: str, count: int):
+class Vectors(SimpleNamespace):
+    """Functions of a family of distributions of vectors."""
+
+
+def _with_density(doc: str, logpdf, log_name: str, name: str, count: int):
     """The functions of a family: the logarithm, and its exponential."""
 
     def density(*args):
@@ -41,7 +46,8 @@ def _with_density(logpdf, log_name: str, name: str, count: int):
 
     density.__name__ = name
     density.__doc__ = f"The exponential of ``{log_name}``."
-    return SimpleNamespace(**{log_name: fused(count)(logpdf), name: fused(count)(density)})
+    density.__signature__ = inspect.signature(logpdf)
+    return Vectors(**{log_name: fused(count)(logpdf), name: fused(count)(density), "__doc__": doc})
 
 
 def _normal_logpdf(x, mean, cov):
@@ -101,6 +107,30 @@ def _multinomial_logpmf(x, n, p):
     return xnp.where(valid, xnp.where(fits, log_p, -np.inf), np.nan)
 
 
-multivariate_normal = _with_density(_normal_logpdf, "logpdf", "pdf", 3)
-dirichlet = _with_density(_dirichlet_logpdf, "logpdf", "pdf", 2)
-multinomial = _with_density(_multinomial_logpmf, "logpmf", "pmf", 3)
+multivariate_normal = _with_density(
+    """Normal vectors: density e^(-r/2) / √((2π)^n det C), where r = (x - m)ᵀ C⁻¹ (x - m).
+
+    >>> from xcore.stats import multivariate_normal
+    >>> multivariate_normal.logpdf([0.0, 1.0], [0.0, 0.0], [[2.0, 0.0], [0.0, 1.0]])
+    Array(-2.6844506, dtype=float32)
+    """,
+    _normal_logpdf, "logpdf", "pdf", 3,
+)  # fmt: skip
+dirichlet = _with_density(
+    """Parts that sum to 1: density Π x_k^(α_k - 1) Γ(Σ α_k) / Π Γ(α_k).
+
+    >>> from xcore.stats import dirichlet
+    >>> round(float(dirichlet.pdf([0.2, 0.3, 0.5], [1.0, 2.0, 3.0])), 4)
+    4.5
+    """,
+    _dirichlet_logpdf, "logpdf", "pdf", 2,
+)  # fmt: skip
+multinomial = _with_density(
+    """Counts of n draws among k kinds: probability n! Π p_k^x_k / x_k!.
+
+    >>> from xcore.stats import multinomial
+    >>> round(float(multinomial.pmf([1, 2], 3, [0.5, 0.5])), 4)
+    0.375
+    """,
+    _multinomial_logpmf, "logpmf", "pmf", 3,
+)  # fmt: skip
