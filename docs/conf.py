@@ -13,7 +13,7 @@ project = "xcore"
 author = "The xcore authors"
 copyright = author
 sys.path.insert(0, str(ROOT))
-from tools.site.examples import INLINE, execute  # noqa: E402
+from tools.site.examples import INLINE, execute, zips_with_helpers  # noqa: E402
 from tools.site.names import outside  # noqa: E402
 
 (version,) = re.findall(r'__version__ = "(.*)"', (ROOT / "xcore" / "__init__.py").read_text())
@@ -37,11 +37,12 @@ python_use_unqualified_type_names = True
 toc_object_entries = False
 add_module_names = True
 
+zips_with_helpers()
 # Where it executes a script it finds what examples/gallery.py kept of it; see tools/site/examples.py.
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
-    "copyfile_regex": r"index\.rst|_figures\.py",
+    "copyfile_regex": "index.rst",
     "filename_pattern": ".",
     "ignore_pattern": "^_",
     "within_subsection_order": "FileNameSortKey",

@@ -9,7 +9,7 @@ each with its own stream of random numbers. The magnetisation of the infinite la
 """
 
 import numpy as np
-from _figures import figure
+from _figures import figure, film
 
 import xcore as xc
 import xcore.numpy as xnp
@@ -30,6 +30,17 @@ def turn(spins, key, temperature, colour):
 def sweep(spins, key, temperature):
     first, second = xc.random.split(key)
     return turn(turn(spins, first, temperature, black), second, temperature, ~black)
+
+
+@xc.jit
+def quench(spins, key):
+    """States after each sweep of a hot magnet that was put into the cold."""
+
+    def step(spins, key):
+        spins = sweep(spins, key, 1.8)
+        return spins, spins
+
+    return xc.lax.scan(step, spins, xc.random.split(key, 120))[1]
 
 
 @xc.jit
@@ -61,6 +72,13 @@ with figure("spins", cols=3, size=(9, 3.3)) as axes:
         ax.imshow(np.asarray(spins[k]), cmap="cividis", vmin=-1, vmax=1)
         ax.set(title=f"T = {temperatures[k]:.1f}", xticks=[], yticks=[])
         ax.grid(False)
+    axes[0].set(ylabel="spins, up is bright")
+hot = xnp.where(xc.random.bernoulli(xc.random.key(1), 0.5, (N, N)), 1.0, -1.0)
+with film("quench", fps=15, quality=100) as (ax, take):
+    image = ax.imshow(np.asarray(hot), cmap="cividis", vmin=-1, vmax=1, interpolation="nearest")
+    for k, state in enumerate(np.asarray(quench(hot, xc.random.key(2)))):
+        image.set_data(state)
+        take(f"T = 1.8, sweep {k + 1}")
 
 cold = temperatures < 2.15
 exact = (1 - np.sinh(2 / temperatures[cold]) ** -4.0) ** 0.125

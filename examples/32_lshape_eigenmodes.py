@@ -42,7 +42,7 @@ with figure("modes", rows=2, cols=3, size=(9, 6)) as axes:
         top = np.nanmax(abs(u))
         ax.imshow(u.T, origin="lower", extent=(-1, 1, -1, 1), cmap="RdBu", vmin=-top, vmax=top,
                   interpolation="bilinear")  # fmt: skip
-        ax.set(title=f"λ = {float(value):.3f}", xticks=[], yticks=[])
+        ax.set(title=f"λ = {float(value):.3f}", xlabel="x", ylabel="y")
         ax.grid(False)
 with figure("digits") as ax:
     ax.semilogy(cells, abs(values / EXACT - 1), "o-", label="on one grid")

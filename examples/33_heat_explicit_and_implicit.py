@@ -6,7 +6,7 @@ for each step, and as long steps as accuracy allows.
 """
 
 import numpy as np
-from _figures import figure
+from _figures import figure, film
 
 import xcore as xc
 from xcore import pde
@@ -39,6 +39,12 @@ with figure("heat", cols=2, size=(9, 4)) as (first, second):
         image = ax.imshow(field.T, origin="lower", extent=(0, 1, 0, 1), interpolation="bilinear")
         ax.figure.colorbar(image, ax=ax, label="temperature")
         ax.set(title=title, xlabel="x", ylabel="y")
+states = pde.trajectory(pde.ThetaMethod(lap), u, end / 60, 60, every=1)
+with film("heat") as (ax, take):  # in colours that follow the falling maximum
+    image = ax.imshow(u.T, origin="lower", interpolation="bicubic")
+    for k, state in enumerate(np.asarray(states)):
+        image.set(data=state.T, clim=(0, state.max()))
+        take(f"t = {end * (k + 1) / 60:.3f}, hottest {state.max():.2f}")
 for name, e in errors.items():
     print(f"{name}: error {e:.1e}")
 assert errors["Crank-Nicolson, 160 steps"] < errors[f"explicit, {steps} steps"]

@@ -5,7 +5,7 @@ runs. Newmark's method keeps it to rounding, and pays with a linear system for e
 """
 
 import numpy as np
-from _figures import figure, figure_path
+from _figures import figure, film
 
 import xcore as xc
 from xcore import pde
@@ -29,20 +29,16 @@ with figure("energy", title="Energy relative to that of the start") as ax:
         ax.plot(8 * dt * np.arange(1, len(e) + 1), np.asarray(e) / first - 1, label=name)
     ax.set(xlabel="t", ylabel="E / E₀ - 1")
     ax.legend()
+LOOK = {"cmap": "RdBu", "vmin": -0.3, "vmax": 0.3, "origin": "lower", "interpolation": "bicubic"}
 with figure("wave", cols=3, size=(10, 3.4)) as axes:
     for ax, k in zip(axes, (5, 25, 60), strict=True):
-        ax.imshow(np.asarray(pictures[k]).T, cmap="RdBu", vmin=-0.3, vmax=0.3, origin="lower",
-                  interpolation="bicubic")  # fmt: skip
-        ax.set(title=f"t = {8 * (k + 1) * dt:.2f}", xticks=[], yticks=[])
-
-from matplotlib.animation import FuncAnimation, PillowWriter  # noqa: E402
-from matplotlib.figure import Figure  # noqa: E402
-
-canvas = Figure(figsize=(3, 3), layout="constrained")
-image = canvas.subplots().imshow(np.asarray(pictures[0]).T, cmap="RdBu", vmin=-0.3, vmax=0.3)
-image.axes.set(xticks=[], yticks=[])
-film = FuncAnimation(canvas, lambda k: image.set_data(np.asarray(pictures[k]).T), frames=60)
-film.save(figure_path("wave.webp"), PillowWriter(fps=20))
+        ax.imshow(np.asarray(pictures[k]).T, extent=(0, 1, 0, 1), **LOOK)
+        ax.set(title=f"t = {8 * (k + 1) * dt:.2f}", xlabel="x", ylabel="y")
+with film("wave") as (ax, take):
+    image = ax.imshow(0 * np.asarray(pictures[0]), **LOOK)
+    for k in range(60):
+        image.set_data(np.asarray(pictures[k]).T)
+        take(f"t = {8 * (k + 1) * dt:.2f}")
 
 drift = float(abs(np.asarray(newmark) / first - 1).max())
 swing = float(abs(np.asarray(energy) / first - 1).max())

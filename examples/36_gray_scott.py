@@ -6,7 +6,7 @@ a simple system")
 """
 
 import numpy as np
-from _figures import figure
+from _figures import figure, film
 
 import xcore.numpy as xnp
 from xcore import pde
@@ -28,12 +28,20 @@ def reaction(state, t):
 
 start = (xnp.asarray(1 - 0.5 * spot), xnp.asarray(0.5 * spot))
 stepper = pde.IMEX(substances, reaction)
-u, v = pde.trajectory(stepper, start, 2.0, 1500, every=375)
+u, v = pde.trajectory(stepper, start, 2.0, 1500, every=25)
+last = v[14::15]
 with figure("patterns", cols=4, size=(12, 3.2)) as axes:
     for k, ax in enumerate(axes):
-        ax.imshow(np.asarray(v[k]).T, origin="lower", cmap="cividis", interpolation="bicubic")
+        ax.imshow(np.asarray(last[k]).T, origin="lower", cmap="cividis", interpolation="bicubic")
         ax.set(title=f"t = {750 * (k + 1)}", xticks=[], yticks=[])
         ax.grid(False)
-covered = [float((np.asarray(p) > 0.15).mean()) for p in v]
+    axes[0].set(ylabel="amount of v, bright is much")
+with film("growth") as (ax, take):
+    image = ax.imshow(np.zeros(grid.shape), origin="lower", cmap="cividis", vmin=0, vmax=0.4,
+                      interpolation="bicubic")  # fmt: skip
+    for k, pattern in enumerate(np.asarray(v)):
+        image.set_data(pattern.T)
+        take(f"t = {50 * (k + 1)}")
+covered = [float((np.asarray(p) > 0.15).mean()) for p in last]
 print("part of the plane that is covered:", ", ".join(f"{c:.2f}" for c in covered))
 assert covered[-1] > 2 * covered[0] and float(u.min()) > -1e-3 and float(u.max()) < 1.01

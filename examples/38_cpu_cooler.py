@@ -48,18 +48,18 @@ found = [float(hottest(picture(n))) for n in fins]
 k = picture(6)
 rise = np.asarray(temperature(k))
 slope = np.asarray(xc.grad(hottest)(xnp.asarray(k))) * k  # per relative change of k
-with figure("cooler", cols=3, size=(13, 3.6)) as axes:
+with figure("cooler", rows=2, cols=2, size=(10, 6.6)) as axes:
     extent = (0, 1e3 * WIDTH, 0, 1e3 * HEIGHT)
-    shown = ((np.log10(k), "log₁₀ conductivity"), (rise, "degrees above the room"),
-             (np.cbrt(-slope), "where better material helps (cube root)"))  # fmt: skip
-    for ax, (field, title) in zip(axes, shown, strict=True):
+    shown = ((np.log10(k), "material", "log₁₀ of conductivity, W/(m K)"),
+             (rise, "temperature", "degrees above the room"),
+             (np.cbrt(-slope), "where better material helps", "cube root of degrees per change"))  # fmt: skip
+    for ax, (field, title, unit) in zip(axes.flat, shown, strict=False):
         image = ax.imshow(field.T, origin="lower", extent=extent, cmap="viridis")
         ax.set(title=title, xlabel="mm", ylabel="mm")
         ax.grid(False)
-        ax.figure.colorbar(image, ax=ax, shrink=0.8)
-with figure("fins") as ax:
-    ax.plot(fins, found, "o-")
-    ax.set(xlabel="fins", ylabel="hottest point, degrees above the room")
+        ax.figure.colorbar(image, ax=ax, shrink=0.8, label=unit)
+    axes[1, 1].plot(fins, found, "o-")
+    axes[1, 1].set(title="with more fins", xlabel="fins", ylabel="hottest, degrees above the room")
 
 eps = 1e-4
 changed = k * (1 + eps * (k == COPPER))

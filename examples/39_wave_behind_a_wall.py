@@ -7,7 +7,7 @@ paths alone: it is smallest where that is half a wavelength.
 """
 
 import numpy as np
-from _figures import figure, figure_path
+from _figures import figure, film
 
 import xcore as xc
 import xcore.numpy as xnp
@@ -61,15 +61,13 @@ with figure("waves", cols=2, size=(10, 4.4)) as (left, right):
     right.plot(height, young, "--", label="from the two paths alone")
     right.set(xlabel="height on the screen", ylabel="mean square, largest = 1")
     right.legend()
-
-from matplotlib.animation import FuncAnimation, PillowWriter  # noqa: E402
-from matplotlib.figure import Figure  # noqa: E402
-
-canvas = Figure(figsize=(3, 3), layout="constrained")
-image = canvas.subplots().imshow(frames[0].T, cmap="RdBu", vmin=-top, vmax=top, origin="lower")
-image.axes.set(xticks=[], yticks=[])
-film = FuncAnimation(canvas, lambda k: image.set_data(frames[k].T), frames=len(frames))
-film.save(figure_path("wave.webp"), PillowWriter(fps=16))
+with film("wave", fps=16) as (ax, take):
+    image = ax.imshow(0 * frames[0], origin="lower", extent=(0, 1, 0, 1), cmap="RdBu", vmin=-top, vmax=top,
+                      interpolation="bicubic")  # fmt: skip
+    ax.contour(x, y, wall, [0.5], colors="k", linewidths=0.8)
+    for k, frame in enumerate(frames):
+        image.set_data(frame.T)
+        take(f"t = {16 * (k + 1) * dt:.2f}")
 
 
 def dark(curve):

@@ -1,8 +1,10 @@
 """A logistic regression and a small network, trained on two spirals: who can tell them apart?
 
 `fit` is the whole training loop as one compiled program. A line cannot separate spirals; two hidden
-layers can. Only the loss changes between the two.
+layers can. Only the loss changes between the two. In a terminal a bar shows how far it is.
 """
+
+import sys
 
 import numpy as np
 from _figures import figure
@@ -55,7 +57,7 @@ with figure("losses", title="Loss at each step") as ax:
     for name, (model, params) in models.items():
         done = xo.fit(
             loss_of(model), params, DATA, xo.adamw(schedule), epochs=400, batch_size=64,
-            key=xc.random.key(2),
+            key=xc.random.key(2), progress=name if sys.stderr.isatty() else False,
         )  # fmt: skip
         accuracy[name] = float(xnp.mean((model(done.params, DATA[0]) > 0) == DATA[1]))
         print(f"{name:9} loss {float(done.losses[-1].mean()):.3f}, right {accuracy[name]:.1%}")

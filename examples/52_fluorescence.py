@@ -3,6 +3,9 @@
 Light emitted at wavelength j when excited at wavelength k by sample i is Σ_r c_ir e_jr a_kr: a CP
 tensor of concentrations, emission and excitation spectra. All three are found at once, with the
 samples' concentrations unknown, and the core consistency tells how many substances there are.
+
+The spectra here are made up, so that what is found can be held against what is true; the well-known measurements of
+amino acids may not be passed on with this package. Example 57 takes measured ones, which TensorLy brings.
 """
 
 import numpy as np

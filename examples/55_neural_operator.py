@@ -91,7 +91,7 @@ with figure("losses") as ax:
         ax.semilogy(EPOCHS * np.arange(1, PARTS + 1), values, "o-", label=f"sources {name}")
     ax.set(xlabel="epochs", ylabel="relative error")
     ax.legend()
-with figure("solutions", rows=2, cols=3, size=(9, 6)) as axes:
+with figure("solutions", rows=2, cols=3, size=(9.6, 6.6)) as axes:
     for row, k in zip(axes, (0, 1), strict=True):
         shown = (
             (test[0][k], "a source not seen"),
@@ -109,7 +109,7 @@ with figure("solutions", rows=2, cols=3, size=(9, 6)) as axes:
                 vmax=abs(v).max(),
                 interpolation="bilinear",
             )
-            ax.set(title=title, xticks=[], yticks=[])
+            ax.set(title=title, xlabel="x", ylabel="y")
             ax.grid(False)
 
 print(

@@ -7,7 +7,7 @@ that the dance is stable.
 """
 
 import numpy as np
-from _figures import figure, figure_path
+from _figures import figure, film
 
 import xcore as xc
 import xcore.numpy as xnp
@@ -104,17 +104,13 @@ with figure("eight", size=(8, 4)) as ax:
 with figure("newton") as ax:
     ax.semilogy(misses, "o-")
     ax.set(xlabel="step of Newton's method", ylabel="distance of end and start")
-
-from matplotlib.animation import FuncAnimation, PillowWriter  # noqa: E402
-from matplotlib.figure import Figure  # noqa: E402
-
-canvas = Figure(figsize=(4, 2), layout="constrained")
-ax = canvas.subplots()
-ax.plot(*path[:, 0].T, color="0.8")
-ax.set(aspect="equal", xticks=[], yticks=[])
-dots = ax.scatter(*path[0].T, c=["C0", "C1", "C2"], s=60)
-film = FuncAnimation(canvas, lambda k: dots.set_offsets(path[2 * k]), frames=KEPT // 2)
-film.save(figure_path("eight.gif"), PillowWriter(fps=20))
+with film("eight", size=(4, 2)) as (ax, take):
+    ax.plot(*path[:, 0].T, color="0.6")
+    ax.set(aspect="equal", xlim=(-1.25, 1.25), ylim=(-0.625, 0.625))
+    dots = ax.scatter(*path[0].T, c=["#0072b2", "#d55e00", "#009e73"], s=60)
+    for k in range(0, KEPT, 2):
+        dots.set_offsets(path[k])
+        take()
 
 print(f"energy is kept within {drift:.1e}; copies disturbed by 0.001 end within {spread:.3f}")
 assert misses[-1] < 1e-9 and drift < 1e-6 and spread < 0.1

@@ -1,7 +1,8 @@
 """Which patterns does one equation make?
 
 The equations of Gray and Scott have two knobs, feed and kill. One `vmap` over nine settings runs nine worlds
-in one program: spots that divide, worms, mazes, holes, and one where all dies. Diffusion is a convolution on the torus.
+in one program: spots that divide, worms, mazes, holes, and one where nothing grows, so that its panel is empty.
+Diffusion is a convolution on the torus.
 (Pearson 1993, "Complex patterns in a simple system")
 """
 
@@ -15,7 +16,7 @@ N, STEPS = 96, 4000
 KINDS = {
     "dividing spots": (0.030, 0.062), "worms": (0.046, 0.063), "maze": (0.037, 0.060),
     "holes": (0.039, 0.058), "spots": (0.025, 0.060), "coral": (0.0545, 0.062),
-    "stripes": (0.054, 0.063), "cells": (0.0367, 0.0649), "dies": (0.060, 0.070),
+    "stripes": (0.054, 0.063), "cells": (0.0367, 0.0649), "nothing grows": (0.060, 0.070),
 }  # fmt: skip
 settings = xnp.asarray(list(KINDS.values()), "float32")
 

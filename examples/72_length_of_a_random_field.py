@@ -54,7 +54,7 @@ with figure("field", cols=2, size=(8, 4)) as axes:
     top = np.abs(picture).max()
     for ax, u, title in zip(axes, (field, picture), ("the field", "as it is seen"), strict=True):
         ax.imshow(u.reshape(n, n), cmap="RdBu_r", vmin=-top, vmax=top, interpolation="bilinear")
-        ax.set(title=title, xticks=[], yticks=[])
+        ax.set(title=title, xlabel="column of the grid", ylabel="row of the grid")
 
 for name, y, s, t in zip(("log κ", "log τ"), x, spread, truth, strict=True):
     print(f"{name}: {float(y):.3f} ± {float(s):.3f} (truth {float(t):.3f})")

@@ -8,7 +8,7 @@ approximation", Geophysics 49)
 """
 
 import numpy as np
-from _figures import figure, figure_path
+from _figures import figure, film
 
 import xcore as xc
 import xcore.numpy as xnp
@@ -101,16 +101,12 @@ with figure("ground", cols=3, size=(13, 3.6)) as (left, middle, right):
     right.set(title="where the record asks for faster rock", xlabel="km", ylabel="depth, km")
     for axes in (left, middle, right):
         axes.grid(False)
-
-from matplotlib.animation import FuncAnimation, PillowWriter  # noqa: E402
-from matplotlib.figure import Figure  # noqa: E402
-
 frames = np.asarray(movie)
 top = np.quantile(abs(frames[10:]), 0.998)
-canvas = Figure(figsize=(4, 2.8), layout="constrained")
-axes = canvas.subplots()
-axes.imshow(np.asarray(true).T, cmap="gray", alpha=0.5)
-image = axes.imshow(frames[0].T, cmap="RdBu", vmin=-top, vmax=top, alpha=0.8)
-axes.set(xticks=[], yticks=[])
-film = FuncAnimation(canvas, lambda k: image.set_data(frames[k].T), frames=len(frames))
-film.save(figure_path("wave.gif"), PillowWriter(fps=12))
+with film("wave", size=(4.8, 4.8 * frames.shape[2] / frames.shape[1]), fps=12) as (ax, take):
+    ax.imshow(np.asarray(true).T, cmap="gray", alpha=0.5, extent=edge)
+    image = ax.imshow(0 * frames[0].T, cmap="RdBu", vmin=-top, vmax=top, alpha=0.8, extent=edge,
+                      interpolation="bicubic")  # fmt: skip
+    for k, frame in enumerate(frames):
+        image.set_data(frame.T)
+        take(f"t = {STEPS * DT * (k + 1) / len(frames):.2f} s")

@@ -5,9 +5,9 @@
     with figure("error", title="Second order") as ax:
         ax.loglog(steps, errors)
 
-The gallery runner moves the folder with the environment variable XCORE_GALLERY_DIR. No window is
-ever opened and no global state of matplotlib is touched, so a script behaves the same alone, in the
-gallery and on a machine without a display.
+The gallery runner moves the folder with the environment variable XCORE_GALLERY_DIR; where this file was taken
+home it is figures/ beside it. No window is ever opened and no global state of matplotlib is touched, so a
+script behaves the same alone, in the gallery and on a machine without a display.
 """
 
 import colorsys
@@ -18,7 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-REPOSITORY = Path(__file__).resolve().parent.parent
+HERE = Path(__file__).resolve().parent
+HOME = HERE.parent / "build" / "gallery" if (HERE / "gallery.py").exists() else HERE / "figures"
 # Okabe and Ito's colours, of which none is mistaken for another by colour-blind readers and none is lost on
 # black or white paper.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8f98")
@@ -32,7 +33,7 @@ PAPER = "#14181e"  # of the site at night
 def figure_path(name: str) -> Path:
     """A file in the running script's folder, which is made; for animations and the like."""
     script = getattr(sys.modules["__main__"], "__file__", None)
-    root = Path(os.environ.get("XCORE_GALLERY_DIR", REPOSITORY / "build" / "gallery"))
+    root = Path(os.environ.get("XCORE_GALLERY_DIR", HOME))
     folder = root / (Path(script).stem if script else "interactive")
     folder.mkdir(parents=True, exist_ok=True)
     return folder / name
@@ -69,6 +70,47 @@ def figure(
         canvas.savefig(figure_path(f"{name}.dark.png"), facecolor=PAPER)
     if bare := unlabelled(canvas):
         raise ValueError(f"{name}: these axes have numbers and no label: {', '.join(bare)}")
+
+
+@contextmanager
+def film(
+    name: str, *, size: tuple[float, float] = (4, 4), fps: int = 20, quality: int = 85
+) -> Iterator[Any]:
+    """Axes to draw on and a function that takes a picture of them, with a text in its corner; saved as `name`.webp.
+
+        with film("wave") as (ax, take):
+            image = ax.imshow(states[0])
+            for k, state in enumerate(states):
+                image.set_data(state)
+                take(f"t = {k * dt:.2f}")
+
+    The axes fill the picture, and what is not drawn on is transparent, so that it suits a page by day and by night.
+    A `quality` of 100 keeps every pixel.
+    """
+    import numpy as np
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from PIL import Image
+
+    canvas = Figure(figsize=size, dpi=120, facecolor="none")
+    agg = FigureCanvasAgg(canvas)
+    ax = canvas.add_axes((0, 0, 1, 1))
+    ax.set_axis_off()
+    box = {"boxstyle": "round", "facecolor": "white", "edgecolor": "none", "alpha": 0.8}
+    label = ax.text(0.03, 0.97, "", transform=ax.transAxes, va="top", bbox=box)
+    label.set_visible(False)
+    pictures = []
+
+    def take(text: str = "") -> None:
+        label.set(text=text, visible=bool(text))
+        agg.draw()
+        pictures.append(Image.fromarray(np.array(agg.buffer_rgba())))
+
+    yield ax, take
+    pictures[0].save(
+        figure_path(f"{name}.webp"), save_all=True, append_images=pictures[1:], duration=round(1000 / fps),
+        loop=0, quality=quality, lossless=quality == 100, alpha_quality=80,
+    )  # fmt: skip
 
 
 def unlabelled(canvas: Any) -> list[str]:

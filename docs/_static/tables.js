@@ -1,19 +1,38 @@
-// Tables of more than eight rows are sorted by a click on a heading, and back by another.
+// Tables of more than eight rows are sorted by a click on a heading, and back by another; what a cell counts stays
+// on one line.
 (() => {
-  const value = (row, k) => row.cells[k].textContent.trim();
+  const UNITS = {
+    ns: 1e-9, "µs": 1e-6, "μs": 1e-6, us: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600,
+    B: 1, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, "%": 0.01, "×": 1,
+  };
+  const NUMBER = "[-+−]?[0-9]+(?:,[0-9]{3})*(?:\\.[0-9]+)?(?:e[-+−]?[0-9]+)?";
+  const UNIT = `(?:\\s*(${Object.keys(UNITS).join("|")})(?![\\w/]))?`;
+  const HEAD = new RegExp(`^[<>≤≥~≈±]?\\s*(${NUMBER})${UNIT}`);
+  const COUNT = new RegExp(`^[<>≤≥~≈±]?\\s*${NUMBER}${UNIT}(?:\\s*[–±]\\s*${NUMBER}${UNIT})?$`);
+  const text = (cell) => cell.textContent.trim();
+  const quantity = (words) => {
+    const found = HEAD.exec(words);
+    return found ? parseFloat(found[1].replace(/,/g, "").replace(/−/g, "-")) * (UNITS[found[2]] ?? 1) : NaN;
+  };
+  // Numbers by their size in one unit, words after them, empty cells last.
   const order = (a, b) => {
-    const [x, y] = [a, b].map((t) => parseFloat(t.replace(/[ ,]/g, "").replace("−", "-")));
-    return isNaN(x) || isNaN(y) ? a.localeCompare(b) : x - y;
+    const [x, y] = [quantity(a), quantity(b)];
+    if (!isNaN(x) && !isNaN(y)) return x - y;
+    if (isNaN(x) !== isNaN(y)) return isNaN(x) ? 1 : -1;
+    return (a === "") - (b === "") || a.localeCompare(b);
   };
   const sort = (table, head, k) => {
     const down = head.getAttribute("aria-sort") === "ascending";
     const rows = [...table.tBodies[0].rows];
-    rows.sort((a, b) => (down ? -1 : 1) * order(value(a, k), value(b, k)));
+    rows.sort((a, b) => (down ? -1 : 1) * order(text(a.cells[k]), text(b.cells[k])));
     table.tBodies[0].append(...rows);
     for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
     head.setAttribute("aria-sort", down ? "descending" : "ascending");
   };
   document.addEventListener("DOMContentLoaded", () => {
+    for (const cell of document.querySelectorAll(".bd-article table td")) {
+      if (COUNT.test(text(cell))) cell.classList.add("count");
+    }
     for (const table of document.querySelectorAll(".bd-article table")) {
       const regular = table.tHead && table.tHead.rows.length === 1 && table.tBodies.length === 1;
       if (!regular || table.tBodies[0].rows.length < 9) continue;
@@ -22,6 +41,7 @@
       [...table.tHead.rows[0].cells].forEach((head, k) => {
         head.tabIndex = 0;
         head.classList.add("sorts");
+        (head.querySelector("p") ?? head).classList.add("arrow");
         head.addEventListener("click", () => sort(table, head, k));
         head.addEventListener("keydown", (e) => e.key === "Enter" && sort(table, head, k));
       });

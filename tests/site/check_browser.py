@@ -92,6 +92,9 @@ LOOKED_AT = [
     "reference/xcore.linalg/solve",
     "gallery/index",
     "gallery/34_wave",
+    "trust/speed_results",
+    "trust/scores",
+    "py-modindex",
 ]
 
 
@@ -122,6 +125,14 @@ def test_search_leads_to_the_function(page, words, name):
         distinct[:FIRST],
     )
     assert page.errors == []
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"), [("random seed", "howto/random"), ("sparse", "sparse")]
+)
+def test_what_explains_comes_first(page, words, answer):
+    found = results(page, words)[0].partition("#")[0].partition("?")[0]
+    assert found == (OUT / f"{answer}.html").resolve().as_uri()
 
 
 @pytest.mark.parametrize(("words", "answer"), QUESTIONS)
@@ -225,6 +236,29 @@ def test_tables_are_sorted_by_a_click(page):
       return [...t.tBodies[0].rows].map(r => parseFloat(r.cells[2].innerText)) })()"""
     up, down = page.run(sort), page.run(sort)
     assert up == sorted(up) and down == up[::-1]
+
+
+SECONDS = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
+
+
+def test_times_are_sorted_by_their_length(page):
+    """Whatever unit they are told in, and none is broken in two lines; the arrow stands beside its word."""
+    page.open(OUT / "trust" / "speed_results.html")
+    table = """[...document.querySelectorAll('article table')].find(
+      t => t.querySelector('th.sorts') && t.tHead.rows[0].cells[1].innerText.includes('ours'))"""
+    page.until(f"!!{table}")
+    sort = f"""(() => {{ const t = {table}; t.tHead.rows[0].cells[1].click();
+      return [...t.tBodies[0].rows].map(r => r.cells[1].innerText.trim()) }})()"""
+    times = [float(n) * SECONDS[u] for n, u in (cell.split() for cell in page.run(sort))]
+    assert len(times) > 8 and times == sorted(times)
+    assert max(times) > 1e3 * min(times)  # so that more than one unit is there
+    assert page.run(
+        "[...document.querySelectorAll('article td.count')].every(c => getComputedStyle(c).whiteSpace == 'nowrap')"
+    )
+    lines = page.run(
+        f"(t => t.tHead.rows[0].cells[1].offsetHeight / parseFloat(getComputedStyle(t).lineHeight))({table})"
+    )
+    assert lines < 2
 
 
 def test_four_doors(page):

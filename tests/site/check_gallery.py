@@ -3,7 +3,10 @@
 import ast
 import html
 import json
+import os
 import re
+import subprocess
+import sys
 import zipfile
 
 import pytest
@@ -27,10 +30,11 @@ def downloads(text, kind):
 
 @pytest.mark.parametrize("stem", SCRIPTS)
 def test_an_example_is_to_be_taken_home(stem):
-    """As a script, which is that of examples/ under its docstring, as a notebook, and as both."""
+    """As a script, which is that of examples/ under its docstring, as a notebook, and with its helpers as both."""
     text = read(stem)
-    helper, script = sorted(downloads(text, "py"), key=lambda p: p.stem[0].isdigit())
-    assert helper.name == "_figures.py" and script.name == f"{stem}.py"
+    *helpers, script = sorted(downloads(text, "py"), key=lambda p: p.stem[0].isdigit())
+    needed = {p.name for p in examples.helpers(SCRIPTS[stem])}
+    assert {h.name for h in helpers} == needed and script.name == f"{stem}.py"
     body = [ast.unparse(ast.parse(p.read_text()).body[1:]) for p in (script, SCRIPTS[stem])]
     assert body[0] == body[1]
     (notebook,) = downloads(text, "ipynb")
@@ -38,7 +42,53 @@ def test_an_example_is_to_be_taken_home(stem):
     code = "\n".join("".join(c["source"]) for c in cells)
     assert code.startswith(examples.INLINE.strip()) and ast.parse(code)
     (together,) = downloads(text, "zip")
-    assert {script.name, notebook.name} <= set(zipfile.ZipFile(together).namelist())
+    assert {script.name, notebook.name} | needed == set(zipfile.ZipFile(together).namelist())
+
+
+def run(script, folder):
+    env = {k: v for k, v in os.environ.items() if k != "XCORE_GALLERY_DIR"}
+    command = [sys.executable, script]
+    return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300)
+
+
+@pytest.mark.parametrize("stem", ["04_per_example_gradients", "90_flax_on_xcore"])
+def test_what_is_in_the_zip_of_an_example_runs(stem, tmp_path):
+    """Far from the repository; the second imports a helper more, and may find that its packages are missing."""
+    (together,) = downloads(read(stem), "zip")
+    zipfile.ZipFile(together).extractall(tmp_path)
+    done = run(f"{stem}.py", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("skipped: ") or list((tmp_path / "figures" / stem).glob("*.png"))
+
+
+def test_the_zip_of_all_scripts_has_what_they_import():
+    (together,) = (p for p in downloads(read("index"), "zip") if p.stem == "gallery_python")
+    files = set(zipfile.ZipFile(together).namelist())
+    assert files == {p.name for p in (*SCRIPTS.values(), *examples.HELPERS.values())}
+
+
+def test_the_first_cell_of_a_notebook_stands_in_for_the_helpers(tmp_path):
+    """For every name that an example imports of one."""
+    wanted = {
+        (node.module, name.name)
+        for script in SCRIPTS.values()
+        for node in ast.walk(ast.parse(script.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module in examples.HELPERS
+        for name in node.names
+    }
+    display = 'import sys, types\nsys.modules["IPython.display"] = types.SimpleNamespace(HTML=str, display=print)\n'
+    asked = "".join(f"from {module} import {name}\n" for module, name in sorted(wanted))
+    film = (
+        'from _figures import film\nwith film("f") as (ax, take):\n    take("t")\n    take("u")\n'
+    )
+    (tmp_path / "cell.py").write_text(display + examples.INLINE + asked + film)
+    done = run("cell.py", tmp_path)
+    assert done.returncode == 0 and "f.webp" in done.stdout, done.stderr
+
+
+def test_no_page_without_a_source():
+    pages = {p.stem for p in (OUT / "gallery").glob("*.html")}
+    assert pages == {*SCRIPTS, "index"}
 
 
 @pytest.mark.parametrize("stem", SCRIPTS)

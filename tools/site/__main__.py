@@ -34,6 +34,8 @@ PAGES = {
     "CODE_OF_CONDUCT.md": "code_of_conduct.md",
 }
 
+GENERATED = {"genindex", "py-modindex", "search"}  # pages without a source
+
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description="Builds the documentation site.")
@@ -68,7 +70,7 @@ def stage() -> None:
     write(BUILD / "names.json", json.dumps(page_of(), indent=0))
     write(BUILD / "canonical.json", json.dumps(canonical(), indent=0))
     gone = {*SOURCE.rglob("*"), *(BUILD / "examples").glob("*")} - written
-    scripts = {p.stem for p in examples.scripts()} | {"index", "_figures"}
+    scripts = {p.stem for p in examples.scripts()} | {"index"}
     for path in sorted(
         gone
     ):  # what Sphinx-Gallery made of our scripts stays: it writes what changes
@@ -83,9 +85,20 @@ def build(out: Path, jobs: str) -> int:
     options = ["-b", "html", "-W", "--keep-going", "-q", "-j", jobs, "-d", str(BUILD / "doctrees")]
     status = sphinx([*options, str(SOURCE), str(out)])
     sources.write_pages(out)
+    remove_stale(out)
     shutil.copytree(mathjax(), out / "_static" / "mathjax", dirs_exist_ok=True)
     print(f"site: {out / 'index.html'}")
     return status
+
+
+def remove_stale(out: Path) -> None:
+    """Sphinx leaves the pages of an earlier build whose source is gone."""
+    for page in out.rglob("*.html"):
+        place = page.relative_to(out).as_posix().removesuffix(".html")
+        sphinx = "data-content_root=" in page.read_text(encoding="utf-8")[:400]
+        sources_of = [SOURCE / f"{place}{suffix}" for suffix in (".md", ".rst")]
+        if sphinx and place not in GENERATED and not any(s.exists() for s in sources_of):
+            page.unlink()
 
 
 def mathjax() -> Path:

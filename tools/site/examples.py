@@ -23,21 +23,29 @@ from .prose import inline
 from .write import heading, write
 
 RESULTS = ROOT / "build" / "gallery"
+HELPERS = {
+    p.stem: p for p in sorted(gallery.EXAMPLES.glob("_*.py"))
+}  # modules that examples import
 GROUPS = {
-    0: (
-        "Programs and derivatives",
-        "What happens to a Python function, and what can be asked of it.",
-    ),
+    0: ("Programs and derivatives", "What happens to a Python function, and what can be asked of it."),
     1: ("Random numbers", "Streams for many workers, and what bad ones do."),
     2: ("Linear algebra", "Elimination, digits, eigenvalues."),
-    3: ("Partial differential equations", "Fields, waves, modes, inverse problems."),
+    3: ("Partial differential equations", "Fields, waves, modes, patterns, learnt solutions."),
     4: ("Optimisation and fits", "Minimisation, training, least squares with error bars."),
     5: ("Tensor decompositions", "Factors of data in three and more dimensions."),
     6: ("Several devices", "The same programs on many devices, and runs that survive a crash."),
     7: ("Sparse matrices", "Patterns that are known, values that are traced."),
-    8: ("Domains and time", "Cells, curved edges, waves that leave, stiff equations."),
+    8: ("Domains and time", "Cells, curved edges, waves that leave, stiff equations, orbits."),
     9: ("Beside other libraries", "Programs written for JAX and PyTorch, run here."),
-}
+}  # fmt: skip
+# Examples whose number is not that of their topic, and the group where they stand.
+ELSEWHERE = {
+    "25_drum_of_your_own": 3, "55_neural_operator": 3, "56_dance_of_three": 8, "58_zoo_of_spots": 3,
+}  # fmt: skip
+
+
+def group(script: Path) -> int:
+    return ELSEWHERE.get(script.stem, int(script.stem[0]))
 
 
 def scripts() -> list[Path]:
@@ -86,6 +94,13 @@ def _dotted(node: ast.AST, known: dict[str, str]) -> str:
     if isinstance(node, ast.Attribute):
         return f"{_dotted(node.value, known)}.{node.attr}"
     return known.get(node.id, "") if isinstance(node, ast.Name) else ""
+
+
+def helpers(script: Path) -> list[Path]:
+    """The helpers that an example imports."""
+    tree = ast.walk(ast.parse(script.read_text(encoding="utf-8")))
+    modules = {n.module for n in tree if isinstance(n, ast.ImportFrom)}
+    return [path for name, path in HELPERS.items() if name in modules]
 
 
 # ----- Pages -----
@@ -158,7 +173,8 @@ def write_pages(source: Path) -> None:
     folder = source.parent / "examples"
     for script in scripts():
         write(folder / script.name, _staged(script))
-    write(folder / "_figures.py", (gallery.EXAMPLES / "_figures.py").read_bytes())
+    for helper in HELPERS.values():  # where Sphinx-Gallery makes its zips
+        write(source / "gallery" / helper.name, helper.read_bytes())
     write(folder / "index.rst", _index(source))
 
 
@@ -186,8 +202,8 @@ def _index(source: Path) -> str:
         "it. ``make gallery`` runs them all. To take with you: :download:`all scripts <gallery_python.zip>`, "
         ":download:`all notebooks <gallery_jupyter.zip>`.",
     ]
-    for tens, (name, what) in GROUPS.items():
-        chosen = [s for s in scripts() if int(s.stem[0]) == tens]
+    for number, (name, what) in GROUPS.items():
+        chosen = [s for s in scripts() if group(s) == number]
         if chosen:
             parts += [heading(name, "-"), what, cards(chosen, source)]
     entries = "\n".join(f"   {s.stem}" for s in scripts())
@@ -222,7 +238,8 @@ def figures(block: Any, variables: dict[str, Any], conf: dict[str, Any]) -> str:
     stills = [p for p in run.figures if p.suffix == ".png"] if run else []
     if stills:
         Path(next(variables["image_path_iterator"])).write_bytes(stills[0].read_bytes())
-    helper = "Figures are made by :download:`_figures.py <_figures.py>`."
+    needed = [f":download:`{p.name} <{p.name}>`" for p in helpers(script)]
+    helper = f"It imports {' and '.join(needed)}." if needed else ""
     ran = f"Ran for {run.seconds:.0f} s in a process of its own. " if run else ""
     return "\n\n".join([*shown, ran + helper])
 
@@ -236,14 +253,42 @@ def _figure(path: Path, folder: Path) -> str:
     return "\n\n".join(shown)
 
 
+def zips_with_helpers() -> None:
+    """Scripts are zipped together with the helpers that they import, notebooks without, as they stand alone."""
+    from sphinx_gallery import downloads, gen_rst  # pyright: ignore[reportMissingImports]
+
+    plain = gen_rst.zip_files
+
+    def zip_files(files: list[str], name: Path, folder: Path, extension: str | None = None) -> str:
+        chosen = [path for f in files if (path := Path(f)).stem not in HELPERS]
+        code = [p for p in chosen if p.suffix == ".py" and extension != ".ipynb"]
+        needed = sorted({Path(folder) / h.name for script in code for h in helpers(script)})
+        return plain([*chosen, *needed], name, folder, extension)
+
+    gen_rst.zip_files = downloads.zip_files = zip_files
+
+
+def _of_helper(module: str, name: str) -> str:
+    """The source of a function of a helper."""
+    text = HELPERS[module].read_text(encoding="utf-8")
+    (found,) = (n for n in ast.parse(text).body if getattr(n, "name", "") == name)
+    first = min(d.lineno for d in [*found.decorator_list, found])  # pyright: ignore
+    return "\n".join(text.splitlines()[first - 1 : found.end_lineno])
+
+
 # The first cell of a notebook.
-INLINE = """\
+INLINE = f"""\
 # Figures appear below their cell instead of in a folder.
-import sys, types
+import importlib.util, sys, types
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from IPython.display import display
+from typing import Any
+from IPython.display import HTML, display
 from matplotlib.figure import Figure
+
+figure_path = Path
+
 
 @contextmanager
 def figure(name, *, rows=1, cols=1, title="", size=(6, 4)):
@@ -253,5 +298,20 @@ def figure(name, *, rows=1, cols=1, title="", size=(6, 4)):
     yield axes
     display(canvas)
 
-sys.modules["_figures"] = types.SimpleNamespace(figure=figure, figure_path=Path)
+
+{_of_helper("_figures", "film")}
+
+
+@contextmanager
+def shown(name, **options):
+    with film(name, **options) as drawn:
+        yield drawn
+    display(HTML(f'<img src="{{name}}.webp">'))
+
+
+{_of_helper("_extras", "needs")}
+
+
+sys.modules["_figures"] = types.SimpleNamespace(figure=figure, film=shown, figure_path=Path)
+sys.modules["_extras"] = types.SimpleNamespace(needs=needs)
 """

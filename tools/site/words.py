@@ -106,23 +106,25 @@ PAGES = {
     "howto/compiles": "recompile, compile time, slow first call, retrace, cache",
     "howto/slow": "for loop slow, slow, speed, performance, faster, profile, timing, benchmark",
     "howto/memory": "out of memory, OOM, memory leak, large arrays",
-    "howto/random": "parallel random numbers, seed, random key reuse",
+    "howto/random": "random seed, random, parallel random numbers, seed, random key reuse",
     "howto/resume": "save, load, resume, restart, checkpoint",
     "howto/beside": "convert to numpy, to numpy, from numpy, dataframe, pandas, torch tensor, dlpack",
     "howto/ecosystem": "neural network, flax, equinox, optax, haiku, train neural network",
     "howto/gpu": "use GPU, cuda, nvidia, move to GPU, graphics card",
     "devices": "multiple GPUs, cluster, distributed, MPI, two devices",
     "pde": "finite differences, finite elements, finite volumes, boundary conditions, Navier Stokes, advection",
+    "sparse": "sparse, sparse matrix, sparse matrices, csr, spsolve",
     "sanitize": "debug, find bugs, nan, out of bounds",
     "trust/citing": "cite, bibtex, reference, paper",
 }
 
-# Sphinx takes the points of its search from here: those it has itself, and many for a page that has the words typed.
+# Sphinx takes the points of its search from here: those it has itself, and many for a page that has the words typed;
+# pages that explain stand before those of single functions.
 _SCORER = """var WORDS = %s;
 var TYPED = (new URLSearchParams(window.location.search).get("q") || "").trim().toLowerCase();
 var Scorer = {
   score: ([page, title, anchor, descr, score]) =>
-    score + ((WORDS[page] || []).some((w) => w === TYPED) ? 200 :
+    score + ((WORDS[page] || []).some((w) => w === TYPED) ? (page.startsWith("reference/") ? 200 : 230) :
              (WORDS[page] || []).some((w) => TYPED.length > 3 && w.includes(TYPED)) ? 60 : 0),
   objNameMatch: 11,
   objPartialMatch: 6,
