@@ -5,6 +5,7 @@ import mpmath
 import numpy as np
 import pytest
 
+import xcore as xc
 import xcore.linalg as la
 from xcore import Status
 from xcore.errors import SingularMatrixError
@@ -251,3 +252,43 @@ def test_inverses_below_the_range_are_not_claimed(dtype):
         for call in (la.inv, la.pinv):
             found = call(a.astype(dtype), report=True)
             assert not found.ok and not found.certificate.digits, call
+
+
+@pytest.mark.parametrize("method", ["svd", "qr"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+def test_least_squares_claim_no_digit_of_columns_that_leave_the_range(dtype, method):
+    """Right sides of all sizes beside each other: some solutions vanish, others stand next to the end of the range."""
+    rng, decades = np.random.default_rng(4), -np.log10(float(np.finfo(dtype).tiny))
+    powers = (
+        np.array([[0.9, -0.9], [0.6, -0.4], [0.0, 0.0], [-0.3, -0.95], [0.5, -0.499]]) * decades
+    )
+    n, k = 3, len(powers)
+    turn = 1j if dtype == "complex128" else 0
+    random = lambda *s: rng.standard_normal(s) + turn * rng.standard_normal(s)
+    a = np.stack([random(5, n) * 10.0**p for p in powers[:, 0]])
+    a = (a if turn else a.real).astype(dtype)
+    b = (random(k, 5, k) * 10.0 ** powers[:, 1]).astype(dtype)
+    b[2, :, 1] = 0
+    found = xc.jit(lambda a, b: la.lstsq(a, b, method=method, report=True))(a, b)
+    for i in range(k):
+        error = float(found.certificate.error[i])
+        assert float(found.certificate.digits[i]) <= max(0, -np.log10(error)) + 1e-3
+        if not error < 1:
+            continue
+        with mpmath.workdps(900):
+            m, right = mpmath.matrix(a[i].tolist()), mpmath.matrix(b[i].tolist())
+            for j in range(k):
+                true = mpmath.lu_solve(m.H * m, m.H * right[:, j])
+                got = mpmath.matrix(np.asarray(found.value)[i, :, j].tolist())
+                off, size = (max(abs(v) for v in y) for y in (got - true, true))
+                assert off <= error * size
+    # columns alone: those whose solutions are in the range are claimed
+    alone = xc.jit(xc.vmap(lambda a, b: la.lstsq(a, b, method=method, report=True)))
+    sizes = powers[:, 1] - powers[:, :1]
+    told = np.stack(
+        [np.asarray(alone(a, b[:, :, j : j + 1]).certificate.digits) for j in range(k)], 1
+    )
+    inside = (np.abs(sizes) < 0.8 * decades) & (powers[:, 1] > -0.9 * decades)
+    inside &= (np.abs(powers[:, :1]) < 0.4 * decades) | (method == "svd")
+    assert (told[inside] > 2).all() and inside.sum() > 3
+    assert (told[sizes < -1.02 * decades] <= 0.01).all()

@@ -22,8 +22,8 @@ from ._truth import of_pairs
 
 
 def _lengths(columns):
-    """Norms of columns whose squares may overflow."""
-    size = xnp.max(xnp.abs(columns), axis=(-2, -1), keepdims=True, initial=0)
+    """Norms of columns whose squares may overflow, or vanish."""
+    size = xnp.max(xnp.abs(columns), axis=-2, keepdims=True, initial=0)
     size = xnp.where((size > 0) & xnp.isfinite(size), size, 1)
     return size[..., 0, :] * xnp.sqrt(xnp.sum(xnp.abs(columns / size) ** 2, axis=-2))
 
@@ -176,7 +176,7 @@ def of_eig(a, w, v):
     # rows of |a| |x| + |x| |w|, and what they sum to
     sizes = n * _lengths(swapped(a)) + 2 * xnp.sum(xnp.abs(x) * xnp.abs(w)[..., None, :], axis=-1)
     missed = lost(a, (-2, -1))[..., None]
-    vanishing = n * (missed + xnp.where(size > 0, float(dtypes.finfo(real).tiny), 0)[..., None])
+    vanishing = n * (missed + _normal(size > 0, size)[..., None])
     sizes = 2 * roundings(n) * eps * sizes + 2 * vanishing
     rounding = product(xnp.abs(z), sizes[..., None])[..., 0]
     radius = basis.sum(xnp.sum(xnp.abs(times(z, left)), axis=-1) + rounding)
@@ -270,6 +270,12 @@ def _row_lengths(x):
     return size * xnp.sqrt(xnp.sum(inner * inner, axis=-1, keepdims=True))
 
 
+def _normal(where, like):
+    """The smallest normal number there, else 0, as wide as the real ``like``."""
+    real = typeof(like).dtype
+    return xnp.where(where, dtypes.finfo(real).tiny, real.type(0))
+
+
 def of_least_squares(a, b, x, rank, s) -> dict:
     """What the rank rests on, and how many digits of x, of least norm for that rank, are right.
 
@@ -318,7 +324,10 @@ def of_full_rank(a, b, x, r, full) -> dict:
 
 
 def _wedin(a, b, x, first, gap):
-    """The bound of ``of_least_squares``, of the worst column; s₁ is given, or more."""
+    """The bound of ``of_least_squares``, of the worst column; s₁ is given, or more.
+
+    Elements of b and x may miss what is below the range: the one as another change, the other as it is.
+    """
     m, n = typeof(a).shape[-2:]
     left, size = _lengths(b - product(a, x)), _lengths(x)
     off = left + 4 * epsilon(a) * (first[..., None] * size + _lengths(b))
