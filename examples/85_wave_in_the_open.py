@@ -103,7 +103,10 @@ with figure("ground", cols=3, size=(13, 3.6)) as (left, middle, right):
         axes.grid(False)
 frames = np.asarray(movie)
 top = np.quantile(abs(frames[10:]), 0.998)
-with film("wave", size=(4.8, 4.8 * frames.shape[2] / frames.shape[1]), fps=12) as (ax, take):
+with film("wave", size=(4, 4 * frames.shape[2] / frames.shape[1]), fps=12, quality=65) as (
+    ax,
+    take,
+):
     ax.imshow(np.asarray(true).T, cmap="gray", alpha=0.5, extent=edge)
     image = ax.imshow(0 * frames[0].T, cmap="RdBu", vmin=-top, vmax=top, alpha=0.8, extent=edge,
                       interpolation="bicubic")  # fmt: skip

@@ -105,6 +105,7 @@ def test_an_example_shows_what_its_run_said_and_drew(stem):
     said = run.output.strip().expandtabs()
     assert not said or any(block.strip() == said for block in shown)
     for figure in run.figures:
+        assert figure.stat().st_size < 2**20
         assert f'alt="{figure.stem.replace("_", " ")}"' in text
 
 
