@@ -5,7 +5,7 @@ tensor of concentrations, emission and excitation spectra. All three are found a
 samples' concentrations unknown, and the core consistency tells how many substances there are.
 
 The spectra here are made up, so that what is found can be held against what is true; the well-known measurements of
-amino acids may not be passed on with this package. Example 57 takes measured ones, which TensorLy brings.
+amino acids do not come with this package. Example 57 takes measured ones, which TensorLy brings.
 """
 
 import numpy as np
