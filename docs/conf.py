@@ -37,7 +37,6 @@ python_use_unqualified_type_names = True
 toc_object_entries = False
 add_module_names = True
 
-zips_with_helpers()
 # Where it executes a script it finds what examples/gallery.py kept of it; see tools/site/examples.py.
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
@@ -207,6 +206,7 @@ def package_list(app, pagename, templatename, context, doctree):
 
 
 def setup(app):
+    zips_with_helpers()
     app.connect("doctree-read", types_that_lead)
     app.connect("doctree-read", code_that_leads)
     app.connect("doctree-read", pages_at_night)
