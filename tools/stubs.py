@@ -440,7 +440,8 @@ def family(where: str, name: str, value: object) -> list[str]:
     functions = {n: f for n, f in vars(value).items() if inspect.isfunction(f) and n[0] != "_"}
     lines = [f"class _{name}:"]
     for n, f in functions.items():
-        lines.append(f"    def {n}(self, {arguments(where, inspect.signature(f))}) -> Array: ...")
+        given = arguments(where, inspect.signature(f)).replace("cov: bool", "cov: ArrayLike")
+        lines.append(f"    def {n}(self, {given}) -> Array: ...")
     return [*lines, f"{name}: _{name}"]
 
 
@@ -479,7 +480,7 @@ def entry(package: str, name: str, value: object) -> list[str]:
         return function(where, name, value)
     if isinstance(value, ModuleType):
         return [f"from xcore.{package} import {name} as {name}"]
-    if type(value).__name__ in ("Family", "SimpleNamespace"):
+    if type(value).__name__ in ("Family", "Vectors"):
         return family(where, name, value)
     if isinstance(value, type):
         return [f"from {source_of(value)} import {value.__name__} as {name}"]

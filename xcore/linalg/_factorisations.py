@@ -202,7 +202,15 @@ def lu(a: ArrayLike) -> tuple[Array, Array, Array]:
 
 class LUFactors(NamedTuple):
     """Factors in one matrix, l (without its ones) below u, and the exchanges of rows, counted from 0:
-    row i was exchanged with row piv[i], one after the other."""
+    row i was exchanged with row piv[i], one after the other.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import linalg
+    >>> lu, piv = linalg.lu_factor(xnp.array([[1.0, 2.0], [4.0, 2.0]]))
+    >>> lu, piv
+    (Array([[4.  , 2.  ],
+           [0.25, 1.5 ]], dtype=float32), Array([1, 1], dtype=int32))
+    """
 
     lu: Any
     piv: Any

@@ -41,6 +41,13 @@ class GaussLU:
       rows, columns: permutations.
       growth: the largest number of upper by the largest of a. Errors grow with it; partial pivoting
         keeps it below 2ⁿ⁻¹ and nearly always small.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import linalg
+    >>> found = linalg.gauss_lu(xnp.array([[1.0, 2.0], [4.0, 2.0]]))
+    >>> found.lower @ found.upper, found.rows
+    (Array([[4., 2.],
+           [1., 2.]], dtype=float32), Array([1, 0], dtype=int32))
     """
 
     packed: Any

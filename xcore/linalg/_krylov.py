@@ -86,6 +86,12 @@ class CG(Krylov):
 
     Attributes:
       flexible: allow for a preconditioner that is not quite symmetric, by Polak and Ribière's form.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import linalg
+    >>> a, b = xnp.array([[4.0, 1.0], [1.0, 3.0]]), xnp.array([1.0, 2.0])
+    >>> linalg.linear_solve(a, b, linalg.CG(rtol=1e-6)).round(4)
+    Array([0.0909, 0.6364], dtype=float32)
     """
 
     flexible: bool = static(default=False)
@@ -115,7 +121,14 @@ class CG(Krylov):
 
 @struct
 class BiCGStab(Krylov):
-    """Biconjugate gradients, stabilised, for any square matrix. (van der Vorst 1992)"""
+    """Biconjugate gradients, stabilised, for any square matrix. (van der Vorst 1992)
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import linalg
+    >>> a, b = xnp.array([[4.0, 1.0], [1.0, 3.0]]), xnp.array([1.0, 2.0])
+    >>> linalg.linear_solve(a, b, linalg.BiCGStab(rtol=1e-6)).round(4)
+    Array([0.0909, 0.6364], dtype=float32)
+    """
 
     def begin(self, p: Problem, x: Array, r: Array) -> dict[str, Any]:
         one = xnp.ones((), typeof(r).dtype)
@@ -155,7 +168,14 @@ class BiCGStab(Krylov):
 class MINRES(Krylov):
     """Minimal residuals, for Hermitian matrices that may be indefinite; a preconditioner must be
     positive definite. (Paige and Saunders 1975; with a preconditioner Elman, Silvester and Wathen
-    2014, "Finite elements and fast iterative solvers", algorithm 4.1)"""
+    2014, "Finite elements and fast iterative solvers", algorithm 4.1)
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import linalg
+    >>> a, b = xnp.array([[4.0, 1.0], [1.0, 3.0]]), xnp.array([1.0, 2.0])
+    >>> linalg.linear_solve(a, b, linalg.MINRES(rtol=1e-6)).round(4)
+    Array([0.0909, 0.6364], dtype=float32)
+    """
 
     def begin(self, p: Problem, x: Array, r: Array) -> dict[str, Any]:
         z = p.precondition(r)
@@ -198,6 +218,12 @@ class GMRES(Krylov):
     """Minimal residuals over growing spaces, for any square matrix, restarted now and then.
 
     A step is one cycle of ``restart`` products. (Saad and Schultz 1986)
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import linalg
+    >>> a, b = xnp.array([[4.0, 1.0], [1.0, 3.0]]), xnp.array([1.0, 2.0])
+    >>> linalg.linear_solve(a, b, linalg.GMRES(rtol=1e-6, restart=10)).round(4)
+    Array([0.0909, 0.6364], dtype=float32)
     """
 
     restart: int = static(default=20)
@@ -250,6 +276,12 @@ class Chebyshev(Krylov):
 
     Attributes:
       bounds: (low, high) between which all eigenvalues lie, those of the preconditioned matrix.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import linalg
+    >>> a, b = xnp.array([[4.0, 1.0], [1.0, 3.0]]), xnp.array([1.0, 2.0])
+    >>> linalg.linear_solve(a, b, linalg.Chebyshev(bounds=(2.0, 5.0))).round(4)
+    Array([0.0909, 0.6364], dtype=float32)
     """
 
     bounds: Any = (1.0, 1.0)

@@ -174,7 +174,14 @@ def _need(fits: bool, sign: str, a, b) -> None:
 
 @struct
 class Matrix(LinearOperator):
-    """A dense matrix as an operator."""
+    """A dense matrix as an operator.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import linalg
+    >>> m = linalg.Matrix(xnp.array([[4.0, 1.0], [1.0, 3.0]]), symmetric=True, positive=True)
+    >>> m @ xnp.ones(2)
+    Array([5., 4.], dtype=float32)
+    """
 
     a: Any
     symmetric: bool = static(default=False)
@@ -193,7 +200,16 @@ class Matrix(LinearOperator):
 
 @struct
 class Diagonal(LinearOperator):
-    """A diagonal matrix, by its diagonal."""
+    """A diagonal matrix, by its diagonal.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import linalg
+    >>> d = linalg.Diagonal(xnp.array([2.0, 4.0]))
+    >>> d @ xnp.ones(2)
+    Array([2., 4.], dtype=float32)
+    >>> linalg.linear_solve(d, xnp.ones(2)).round(4)
+    Array([0.5 , 0.25], dtype=float32)
+    """
 
     d: Any
     positive: bool = static(default=False)
@@ -402,7 +418,14 @@ class InUnits(_Beside):
 
 @struct
 class Kronecker(LinearOperator):
-    """The Kronecker product a ⊗ b: x, as a matrix X row by row, goes to a X bᵀ."""
+    """The Kronecker product a ⊗ b: x, as a matrix X row by row, goes to a X bᵀ.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import linalg
+    >>> k = linalg.Kronecker(xnp.eye(2), xnp.array([[1.0, 2.0], [3.0, 4.0]]))
+    >>> k @ xnp.arange(4.0)
+    Array([ 2.,  4.,  8., 18.], dtype=float32)
+    """
 
     a: Any
     b: Any
@@ -436,7 +459,14 @@ class Kronecker(LinearOperator):
 
 @struct
 class Blocks(LinearOperator):
-    """Operators (or matrices) as the blocks of a larger one: a tuple of rows, tuples of them."""
+    """Operators (or matrices) as the blocks of a larger one: a tuple of rows, tuples of them.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import linalg
+    >>> one, two = linalg.Diagonal(xnp.ones(2)), linalg.Diagonal(2 * xnp.ones(2))
+    >>> linalg.Blocks(((one, two), (two, one))) @ xnp.arange(4.0)
+    Array([4., 7., 2., 5.], dtype=float32)
+    """
 
     rows: Any
 

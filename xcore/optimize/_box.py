@@ -35,6 +35,13 @@ class LBFGSB:
 
     Attributes:
       memory: how many pairs of changes are kept.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import optimize
+    >>> f = lambda x: (x[0] - 1) ** 2 + (x[1] + 1) ** 2
+    >>> found = optimize.minimize(f, xnp.zeros(2), bounds=(0.0, 2.0), method=optimize.LBFGSB())
+    >>> bool(found.ok), found.x.round(2)
+    (True, Array([1., 0.], dtype=float32))
     """
 
     memory: int = static(default=10)

@@ -217,6 +217,14 @@ class SQP:
     The model's matrix is learnt from the Lagrangian's gradients, damped to stay positive definite; the
     merit is f + ρ (sum of violations); a step that curved constraints refuse is corrected once.
     (Powell 1978; Nocedal, Wright 2006, chapter 18)
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import optimize
+    >>> f = lambda x: (x[0] - 1.5) ** 2 + (x[1] - 2.0) ** 2
+    >>> circle = {'type': 'eq', 'fun': lambda x: x[0] ** 2 + x[1] ** 2 - 1}
+    >>> found = optimize.minimize(f, xnp.array([0.5, 0.5]), constraints=circle, method=optimize.SQP())
+    >>> bool(found.ok), found.x.round(2)
+    (True, Array([0.6, 0.8], dtype=float32))
     """
 
     max_halvings: int = static(default=16)
@@ -369,6 +377,14 @@ class AugmentedLagrangian:
     Attributes:
       inner: method of the inner problems.
       rho: the first penalty.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import optimize
+    >>> f = lambda x: (x[0] - 1.5) ** 2 + (x[1] - 2.0) ** 2
+    >>> circle = {'type': 'eq', 'fun': lambda x: x[0] ** 2 + x[1] ** 2 - 1}
+    >>> found = optimize.minimize(f, xnp.array([0.5, 0.5]), constraints=circle, method=optimize.AugmentedLagrangian())
+    >>> bool(found.ok), found.x.round(2)
+    (True, Array([0.6, 0.8], dtype=float32))
     """
 
     inner: Any = static(default="bfgs")

@@ -50,6 +50,14 @@ class CurveFit:
       known: whether the variance of the values was given, and not estimated from so many degrees of freedom.
 
     How the fit ended can be asked of it as of a ``Solution``: ``x``, ``ok``, ``status``, ``message``, ``check()``, ….
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import optimize
+    >>> x = xnp.arange(5.0)
+    >>> y = 2 * x + xnp.array([0.1, -0.1, 0.0, -0.1, 0.1])
+    >>> fit = optimize.curve_fit(lambda x, a, b: a * x + b, x, y, [1.0, 0.0])
+    >>> round(float(fit.popt[0]), 2), round(float(fit.stderr[0]), 3)
+    (2.0, 0.037)
     """
 
     popt: Any

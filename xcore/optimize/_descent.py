@@ -121,6 +121,13 @@ class Gradient:
 
     Attributes:
       barzilai_borwein: try the step s·s / s·y first, else twice the last one. (Barzilai, Borwein 1988)
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import optimize
+    >>> f = lambda x: (x[0] - 1) ** 2 + 2 * (x[1] - 2) ** 2
+    >>> found = optimize.minimize(f, xnp.array([-1.0, 1.0]), method=optimize.Gradient())
+    >>> bool(found.ok), found.x.round(2)
+    (True, Array([1., 2.], dtype=float32))
     """
 
     search = Wolfe(c2=0.1)
@@ -139,7 +146,15 @@ class Gradient:
 
 @struct
 class NonlinearCG:
-    """Nonlinear conjugate gradients with the β of Hager and Zhang. (2005)"""
+    """Nonlinear conjugate gradients with the β of Hager and Zhang. (2005)
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import optimize
+    >>> f = lambda x: (x[0] - 1) ** 2 + 10 * (x[1] - x[0] ** 2) ** 2
+    >>> found = optimize.minimize(f, xnp.array([-1.0, 1.0]), method=optimize.NonlinearCG())
+    >>> bool(found.ok), found.x.round(2)
+    (True, Array([1., 1.], dtype=float32))
+    """
 
     search = Wolfe(c2=0.1)
 
@@ -167,6 +182,13 @@ class BFGS:
     """The inverse Hessian, dense, learnt from changes of the gradient: BFGS.
 
     (Broyden, Fletcher, Goldfarb, Shanno 1970)
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import optimize
+    >>> f = lambda x: (x[0] - 1) ** 2 + 10 * (x[1] - x[0] ** 2) ** 2
+    >>> found = optimize.minimize(f, xnp.array([-1.0, 1.0]), method=optimize.BFGS())
+    >>> bool(found.ok), found.x.round(2)
+    (True, Array([1., 1.], dtype=float32))
     """
 
     search = Wolfe()
@@ -206,6 +228,13 @@ class LBFGS:
     a product with V; the oldest pair's row and column go. No order of the pairs is kept: a new one takes
     the place of the oldest. S, Y and g are rows of one matrix P: products with P give the inner
     products of a step, and another the direction.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import optimize
+    >>> f = lambda x: (x[0] - 1) ** 2 + 10 * (x[1] - x[0] ** 2) ** 2
+    >>> found = optimize.minimize(f, xnp.array([-1.0, 1.0]), method=optimize.LBFGS(memory=5))
+    >>> bool(found.ok), found.x.round(2)
+    (True, Array([1., 1.], dtype=float32))
     """
 
     search = Wolfe()

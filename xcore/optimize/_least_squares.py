@@ -160,6 +160,14 @@ class LevenbergMarquardt:
     Attributes:
       first_radius: the first radius, relative to the scaled length of x0; infinite for Gauss and
         Newton's method, which only shortens steps that fail.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import optimize
+    >>> t = xnp.arange(5.0)
+    >>> f = lambda p: p[0] * xnp.exp(-p[1] * t) - 2 * xnp.exp(-0.5 * t)
+    >>> found = optimize.least_squares(f, xnp.array([1.0, 1.0]), method=optimize.LevenbergMarquardt())
+    >>> bool(found.ok), found.x.round(3)
+    (True, Array([2. , 0.5], dtype=float32))
     """
 
     first_radius: float = static(default=100.0)
@@ -213,6 +221,14 @@ class TrustRegionReflective:
     """A trust region in variables scaled by the distance to the bounds; steps reflect at them.
 
     (Branch, Coleman, Li 1999)
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import optimize
+    >>> t = xnp.arange(5.0)
+    >>> f = lambda p: p[0] * xnp.exp(-p[1] * t) - 2 * xnp.exp(-0.5 * t)
+    >>> found = optimize.least_squares(f, xnp.array([1.0, 1.0]), method=optimize.TrustRegionReflective())
+    >>> bool(found.ok), found.x.round(3)
+    (True, Array([2. , 0.5], dtype=float32))
     """
 
     def init(self, problem: Any, x: Any, tol: Any) -> dict[str, Any]:
@@ -346,6 +362,14 @@ class GaussNewtonCG:
     """A trust region whose steps come from conjugate gradients: the Jacobian is never formed.
 
     Only products with it and its transpose are. (Steihaug 1983)
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import optimize
+    >>> t = xnp.arange(5.0)
+    >>> f = lambda p: p[0] * xnp.exp(-p[1] * t) - 2 * xnp.exp(-0.5 * t)
+    >>> found = optimize.least_squares(f, xnp.array([1.0, 1.0]), method=optimize.GaussNewtonCG())
+    >>> bool(found.ok), found.x.round(3)
+    (True, Array([2. , 0.5], dtype=float32))
     """
 
     def init(self, problem: Any, x: Any, tol: Any) -> dict[str, Any]:

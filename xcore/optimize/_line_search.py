@@ -59,6 +59,14 @@ class Wolfe:
       c2: the slope must fall to this part of the first one.
       max_evals: evaluations at most.
       rule: how trial points are chosen: "cubic", or "secant" as Hager and Zhang do.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import optimize
+    >>> f = lambda x: (x[0] - 1) ** 2 + 10 * (x[1] - x[0] ** 2) ** 2
+    >>> method = optimize.Descent(optimize.NonlinearCG(), optimize.Wolfe(c2=0.1))
+    >>> found = optimize.minimize(f, xnp.array([-1.0, 1.0]), method=method)
+    >>> bool(found.ok), found.x.round(2)
+    (True, Array([1., 1.], dtype=float32))
     """
 
     c1: float = static(default=1e-4)
@@ -157,6 +165,14 @@ class Backtracking:
       c1: the decrease must be this part of what the slope promises.
       factor: each step is this times the one before.
       max_evals: evaluations at most.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import optimize
+    >>> f = lambda x: (x[0] - 1) ** 2 + 2 * (x[1] - 2) ** 2
+    >>> method = optimize.Descent(optimize.Gradient(), optimize.Backtracking())
+    >>> found = optimize.minimize(f, xnp.array([-1.0, 1.0]), method=method)
+    >>> bool(found.ok), found.x.round(2)
+    (True, Array([1., 2.], dtype=float32))
     """
 
     c1: float = static(default=1e-4)

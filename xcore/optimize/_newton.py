@@ -71,6 +71,13 @@ class NewtonCG:
 
     Where the function bends down it goes as far as if it bent up as much, and so leaves saddles. Only
     products with the Hessian are formed. (Nocedal, Wright 2006, algorithm 7.1)
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import optimize
+    >>> f = lambda x: (x[0] - 1) ** 2 + 10 * (x[1] - x[0] ** 2) ** 2
+    >>> found = optimize.minimize(f, xnp.array([-1.0, 1.0]), method=optimize.NewtonCG())
+    >>> bool(found.ok), found.x.round(2)
+    (True, Array([1., 1.], dtype=float32))
     """
 
     line_search: Any = static(default=None)
@@ -196,6 +203,13 @@ class TrustRegion:
       Both are in units in which the Hessian has a diagonal of ones where a round starts.
       patience: iterations of the first round; the next, in units of the point it came to, has twice as many.
       accept: a step is taken if the decrease is more than this part of what was promised.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import optimize
+    >>> f = lambda x: (x[0] - 1) ** 2 + 10 * (x[1] - x[0] ** 2) ** 2
+    >>> found = optimize.minimize(f, xnp.array([-1.0, 1.0]), method=optimize.TrustRegion())
+    >>> bool(found.ok), found.x.round(2)
+    (True, Array([1., 1.], dtype=float32))
     """
 
     subproblem: str = static(default="exact")

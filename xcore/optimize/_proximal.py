@@ -30,6 +30,13 @@ class FISTA:
     Attributes:
       accelerated: with momentum; without, plain proximal gradient.
       first_step: its length, relative to the reciprocal of the curvature along the gradient at x0.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import optimize
+    >>> f = lambda x: xnp.sum((x - xnp.array([2.0, 0.1])) ** 2) / 2
+    >>> found = optimize.proximal_gradient(f, xnp.zeros(2), optimize.prox.l1(0.5), method=optimize.FISTA())
+    >>> bool(found.ok), found.x.round(2)
+    (True, Array([1.5, 0. ], dtype=float32))
     """
 
     accelerated: bool = static(default=True)

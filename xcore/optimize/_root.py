@@ -106,6 +106,13 @@ class Newton:
 
     Attributes:
       sparse: whether the Jacobian is found, and its equations are solved, as those of a sparse matrix.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import optimize
+    >>> f = lambda x: xnp.array([x[0] + x[1] - 3, x[0] * x[1] - 2])
+    >>> found = optimize.root(f, xnp.array([0.5, 2.5]), method=optimize.Newton())
+    >>> bool(found.ok), found.x.round(3)
+    (True, Array([1., 2.], dtype=float32))
     """
 
     sparse: bool = static(default=False)
@@ -128,6 +135,13 @@ class NewtonKrylov:
 
     Attributes:
       inner: steps of GMRES at most.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import optimize
+    >>> f = lambda x: xnp.array([x[0] + x[1] - 3, x[0] * x[1] - 2])
+    >>> found = optimize.root(f, xnp.array([0.5, 2.5]), method=optimize.NewtonKrylov())
+    >>> bool(found.ok), found.x.round(3)
+    (True, Array([1., 2.], dtype=float32))
     """
 
     inner: int = static(default=60)
@@ -153,6 +167,13 @@ class Broyden:
     """The inverse Jacobian is computed once, then learnt from the steps. (Broyden 1965)
 
     It is computed anew after a step that does not help.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import optimize
+    >>> f = lambda x: xnp.array([x[0] + x[1] - 3, x[0] * x[1] - 2])
+    >>> found = optimize.root(f, xnp.array([0.5, 2.5]), method=optimize.Broyden())
+    >>> bool(found.ok), found.x.round(3)
+    (True, Array([1., 2.], dtype=float32))
     """
 
     def init(self, problem: Any, x: Any, tol: Any) -> dict[str, Any]:
@@ -188,6 +209,13 @@ class PowellHybrid:
 
     Attributes:
       first_radius: the first radius, relative to the scaled length of x0.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import optimize
+    >>> f = lambda x: xnp.array([x[0] + x[1] - 3, x[0] * x[1] - 2])
+    >>> found = optimize.root(f, xnp.array([0.5, 2.5]), method=optimize.PowellHybrid())
+    >>> bool(found.ok), found.x.round(3)
+    (True, Array([1., 2.], dtype=float32))
     """
 
     first_radius: float = static(default=100.0)
@@ -249,6 +277,12 @@ class Anderson:
     Attributes:
       memory: how many steps are combined; 0 is the plain iteration.
       mixing: how much of the residual is added.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import optimize
+    >>> found = optimize.root(lambda x: x - xnp.cos(x), xnp.array([0.5]), method=optimize.Anderson())
+    >>> bool(found.ok), found.x.round(4)
+    (True, Array([0.7391], dtype=float32))
     """
 
     memory: int = static(default=5)

@@ -53,6 +53,11 @@ class Brent:
 
     Attributes:
       parabolas: False for golden sections only, which take more evaluations but are never misled.
+
+    >>> from xcore import optimize
+    >>> found = optimize.minimize(lambda x: (x - 2) ** 4 + x, 0.0, method=optimize.Brent())
+    >>> bool(found.ok), round(float(found.x), 2)
+    (True, 1.37)
     """
 
     parabolas: bool = static(default=True)

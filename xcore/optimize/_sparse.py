@@ -114,6 +114,13 @@ class SparseLevenbergMarquardt:
     Attributes:
       factors: "lu" by SuperLU on the host; "cholesky" within the program, for other devices and many problems at once.
       damping: the first μ.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import optimize
+    >>> f = lambda x: xnp.concatenate([x[1:] - x[:-1] ** 2, 1 - x[:-1]])
+    >>> found = optimize.least_squares(f, xnp.zeros(4), method=optimize.SparseLevenbergMarquardt())
+    >>> bool(found.ok), found.x.round(2)
+    (True, Array([1., 1., 1., 1.], dtype=float32))
     """
 
     factors: str = static(default="lu")

@@ -76,6 +76,13 @@ class SparseNewton:
 
     Attributes:
       damping: the first μ.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import optimize
+    >>> f = lambda x: xnp.sum((x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+    >>> found = optimize.minimize(f, xnp.zeros(4), method=optimize.SparseNewton())
+    >>> bool(found.ok), found.x.round(2)
+    (True, Array([1., 1., 1., 1.], dtype=float32))
     """
 
     damping: float = static(default=1e-3)

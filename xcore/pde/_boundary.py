@@ -18,6 +18,10 @@ class Dirichlet:
     Attributes:
       value: a number, an array that broadcasts to the nodes of the face, or a function of the
         coordinates there.
+
+    >>> from xcore import pde
+    >>> pde.poisson(0.0, pde.Grid(4), [(pde.Dirichlet(1.0), pde.Dirichlet(2.0))]).round(2)
+    Array([1.25, 1.5 , 1.75], dtype=float32)
     """
 
     value: Any = 0.0
@@ -29,7 +33,12 @@ class Dirichlet:
 
 @struct
 class Neumann:
-    """The derivative along the outward normal is given: ∂u/∂n = value."""
+    """The derivative along the outward normal is given: ∂u/∂n = value.
+
+    >>> from xcore import pde
+    >>> pde.poisson(0.0, pde.Grid(4), [(pde.Dirichlet(1.0), pde.Neumann(2.0))]).round(2)
+    Array([1.5, 2. , 2.5, 3. ], dtype=float32)
+    """
 
     value: Any = 0.0
 
@@ -40,7 +49,12 @@ class Neumann:
 
 @struct
 class Robin:
-    """A combination is given: alpha u + beta ∂u/∂n = value; alpha >= 0 and beta > 0 are numbers."""
+    """A combination is given: alpha u + beta ∂u/∂n = value; alpha >= 0 and beta > 0 are numbers.
+
+    >>> from xcore import pde
+    >>> pde.poisson(0.0, pde.Grid(4), [(pde.Dirichlet(1.0), pde.Robin(1.0, 1.0, 3.0))]).round(2)
+    Array([1.25, 1.5 , 1.75, 2.  ], dtype=float32)
+    """
 
     alpha: float = static(default=1.0)
     beta: float = static(default=1.0)
@@ -70,7 +84,14 @@ class Robin:
 
 @struct
 class Periodic:
-    """The axis is periodic: both of its faces are one. Its last node is not an unknown."""
+    """The axis is periodic: both of its faces are one. Its last node is not an unknown.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import pde
+    >>> ring = pde.Laplacian(pde.Grid(4), pde.Periodic())
+    >>> ring(xnp.array([0.0, 1.0, 0.0, -1.0]))
+    Array([  0., -32.,   0.,  32.], dtype=float32)
+    """
 
     @property
     def kind(self):

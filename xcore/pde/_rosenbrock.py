@@ -40,6 +40,11 @@ class Rosenbrock:
       error: weights in its estimated error.
       between: rows of weights that make the solution between the ends of a step.
       order: of the result; the solution between the ends and the one compared with are one lower.
+
+    >>> from xcore import pde
+    >>> u = pde.integrate(lambda u, t: -50.0 * (u - 1.0), 0.0, [0.0, 1.0], tableau=pde.RODAS5P)
+    >>> u.round(3)
+    Array([0., 1.], dtype=float32)
     """
 
     gamma: float = static()

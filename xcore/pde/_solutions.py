@@ -29,6 +29,11 @@ class FieldSolution(Solution):
       projected: the mean that was taken away from f - boundary, as without Dirichlet and Robin faces
         there is no solution else; 0 where there is one. The residual is that without it.
       imbalance: its size relative to that of f - boundary.
+
+    >>> from xcore import pde
+    >>> found = pde.solve(pde.Laplacian(pde.Grid(8)), 1.0, report=True)
+    >>> bool(found.ok), found.method
+    (True, 'direct')
     """
 
     goal: Any = None

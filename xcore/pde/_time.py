@@ -341,6 +341,14 @@ class IMEX:
     Attributes:
       op: any linear operator on a grid, or a function of the time that gives one; or a tree of these like u.
       f: function of u and t.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import pde
+    >>> op = pde.Laplacian(pde.Grid(8))
+    >>> step = pde.IMEX(op, lambda u, t: u - u**3)
+    >>> u = pde.trajectory(step, 0.1 * xnp.ones(7), 0.01, 10)
+    >>> u.shape
+    (10, 7)
     """
 
     op: Any

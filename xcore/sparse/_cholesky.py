@@ -134,6 +134,13 @@ class Cholesky(LinearOperator):
       a: the matrix, on a symmetric pattern with its diagonal; the elements that count are those of the Hermitian
         matrix that it is.
       factors: the elements of L, column by column, or for each depth of a tree of separators, (L11, L21) of its fronts.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import sparse
+    >>> a = sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(4, 4))
+    >>> m = sparse.factorise(a, kind='cholesky')
+    >>> (m @ xnp.ones(4)).round(3)
+    Array([2., 3., 3., 2.], dtype=float32)
     """
 
     a: Sparse

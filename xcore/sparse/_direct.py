@@ -244,7 +244,15 @@ def _returned(pattern: Pattern, v: Array) -> Array:
 
 @struct
 class Factors(LinearOperator):
-    """Factors of a square sparse matrix, as the operator A⁻¹ (of ``kind="ilu"`` about that): a preconditioner."""
+    """Factors of a square sparse matrix, as the operator A⁻¹ (of ``kind="ilu"`` about that): a preconditioner.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import sparse
+    >>> a = sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(4, 4))
+    >>> m = sparse.factorise(a)
+    >>> (m @ xnp.ones(4)).round(3)
+    Array([2., 3., 3., 2.], dtype=float32)
+    """
 
     a: Sparse
     kind: str = static(default="lu")

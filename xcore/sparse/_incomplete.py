@@ -70,6 +70,13 @@ class IncompleteLU(LinearOperator):
     Attributes:
       factors: a ``Sparse``: below its diagonal L, whose own diagonal is 1, and U.
       symmetric: U is D Lᴴ, and only L and D are used.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import sparse
+    >>> a = sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(4, 4))
+    >>> m = sparse.factorise(a, kind='ilu0')
+    >>> (m @ xnp.ones(4)).round(3)
+    Array([2., 3., 3., 2.], dtype=float32)
     """
 
     factors: Sparse

@@ -178,6 +178,13 @@ class LDL(LinearOperator):
       a: the matrix, on a symmetric pattern; the elements that count are those of the Hermitian matrix that it is.
       low: the elements of L, column by column, of the matrix in units; its diagonal has the signs of S.
       units: powers of two that rows and columns were multiplied by.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import sparse
+    >>> a = sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(4, 4))
+    >>> m = sparse.factorise(a, kind='ldl')
+    >>> (m @ xnp.ones(4)).round(3)
+    Array([2., 3., 3., 2.], dtype=float32)
     """
 
     a: Sparse

@@ -59,6 +59,13 @@ class Multigrid(LinearOperator):
       a: the matrix.
       hierarchy: the aggregates, or the coarse unknowns, static.
       cycle, smoother, sweeps: how it goes.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore import sparse
+    >>> a = sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(4, 4))
+    >>> m = sparse.multigrid(a)
+    >>> m.solve(xnp.ones(4)).round(3)
+    Array([2., 3., 3., 2.], dtype=float32)
     """
 
     levels: tuple[Level, ...]
