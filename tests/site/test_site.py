@@ -288,3 +288,11 @@ def test_arrays_list_what_they_have():
     """And not what their errors know of other libraries; methods without the array itself."""
     page = reference._object(names.places()["xcore.Array"])
     assert "Array.sum(axis=None" in page and "backward" not in page
+
+
+def test_a_solver_shows_the_settings_that_all_have():
+    page = reference._object(names.places()["xcore.linalg.GMRES"])
+    assert (
+        all(name in page for name in ("restart: int = 20", "10 n by default"))
+        and "usable" not in page
+    )

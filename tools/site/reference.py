@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import functools
 import importlib
 import inspect
 import re
@@ -98,11 +99,25 @@ def _object(place: Place) -> str:
     body = [rest(with_imports(doc, place), link_from(place.package))] if doc else []
     if place.kind == "data":
         body.insert(0, _value(place))
+    body += _inherited(place)
     body.append(_facts(place))
     body += _members(place)
     call = signatures.signature(place) if place.kind != "data" else ""
     head = f".. py:{place.kind}:: {place.name}{call}"
     return head + "\n\n" + textwrap.indent("\n\n".join(b for b in body if b), "   ")
+
+
+def _inherited(place: Place) -> list[str]:
+    """What bases without a page say of their attributes: the settings that all solvers have."""
+    bases = place.value.__mro__[1:] if inspect.isclass(place.value) else ()
+    told = [vars(b).get("__doc__") or "" for b in bases if b not in public_classes()]
+    link = link_from(place.package)
+    return [rest(inspect.cleandoc(d), link) for d in told if "\n    Attributes:" in d]
+
+
+@functools.cache
+def public_classes() -> frozenset[type]:
+    return frozenset(p.value for p in places().values() if inspect.isclass(p.value))
 
 
 def documentation(place: Place) -> str:
@@ -196,18 +211,23 @@ def _row(*cells: str) -> list[str]:
     return [f"   * - {cells[0]}", *[f"     - {c}" for c in cells[1:]]]
 
 
+# What solvers ask of each other, and nobody else.
+INTERNAL = {"check", "usable", "limit"}
+
+
 def _members(place: Place) -> list[str]:
     """Methods and properties with a docstring: of a class its own and those of bases without a page."""
     cls = place.value if inspect.isclass(place.value) else type(place.value)
     if not cls.__module__.startswith("xcore") or issubclass(cls, BaseException):
         return []
-    public = {id(p.value) for p in places().values()}
     found: dict[str, object] = {}
     for base in cls.__mro__:
-        if (base is not cls and id(base) in public) or not base.__module__.startswith("xcore"):
+        if (base is not cls and base in public_classes()) or not base.__module__.startswith(
+            "xcore"
+        ):
             continue
         for name, value in vars(base).items():
-            if name[0] != "_" and name not in found and _documented(value):
+            if name[0] != "_" and name not in INTERNAL | found.keys() and _documented(value):
                 found[name] = value
     fields = {f.name for f in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else set()
     own = (
@@ -293,7 +313,7 @@ def _table(module: str, rows: list[str]) -> str:
         doc = documentation(places()[full])
         lines += [
             f"   * - :py:obj:`{name} <{full}>`",
-            f"     - {inline(summary(doc), link_from(module))}",
+            f"     - {inline(summary(doc), link_from(module), True)}",
         ]
     return "\n".join(lines)
 

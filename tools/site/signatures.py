@@ -32,23 +32,53 @@ def _stub(package: str) -> dict[str, ast.AST]:
         return {}
     found: dict[str, ast.AST] = {}
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if (
-            isinstance(node, ast.FunctionDef) and not node.decorator_list
-        ):  # of overloads the code tells more
-            found[node.name] = node
+        if isinstance(node, ast.FunctionDef):
+            before = found.get(node.name)
+            found[node.name] = _joined(before, node) if node.decorator_list and before else node
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             found[node.target.id] = node.annotation
     return found
 
 
+def _joined(before: ast.AST, node: ast.FunctionDef) -> ast.FunctionDef:
+    """Overloads as one: the arguments of the longest, each of any type that one of them has."""
+    assert isinstance(before, ast.FunctionDef)
+    longer, other = (before, node) if len(_given(before)) > len(_given(node)) else (node, before)
+    types = {a.arg: a.annotation for a in _given(other)}
+    for argument in _given(longer):
+        argument.annotation = _either(argument.annotation, types.get(argument.arg))
+    longer.returns = _either(before.returns, node.returns)
+    return longer
+
+
+def _given(node: ast.FunctionDef) -> list[ast.arg]:
+    return [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+
+
+def _either(*notes: ast.expr | None) -> ast.expr | None:
+    """One type or another; of literals, which tell overloads apart, there is the type that has them."""
+    words = dict.fromkeys(ast.unparse(n) for n in notes if n is not None)
+    kept = [w for w in words if not w.startswith("Literal[")] or list(words)
+    return ast.parse(" | ".join(kept), mode="eval").body if kept else None
+
+
 def signature(place: Place) -> str:
     """``(a: ArrayLike, b: ArrayLike) -> Array``, in a form that Sphinx can read; "" for what cannot be called."""
     told = _stub(place.package).get(place.short)
-    if isinstance(told, ast.FunctionDef):
+    if isinstance(told, ast.FunctionDef) and not (told.decorator_list and _annotated(place.value)):
         return plain(f"({ast.unparse(told.args)})" + _returns(told))
     return of(
         place.value, elementwise=isinstance(told, ast.Name) and told.id.endswith("aryFunction")
     )
+
+
+def _annotated(value: object) -> bool:
+    """Whether the code has types of its own, which overloads would only take apart."""
+    try:
+        given = inspect.signature(value).parameters.values()  # pyright: ignore[reportArgumentType]
+    except (TypeError, ValueError):
+        return False
+    return any(p.annotation is not p.empty for p in given)
 
 
 def _returns(node: ast.FunctionDef) -> str:
