@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -138,3 +139,35 @@ def test_rows_that_vanish_beside_large_ones_are_not_claimed(dtype):
         assert off <= float(det.certificate.error)
         true = math.log(abs(exact.numerator)) - math.log(exact.denominator)
         assert abs(float(log.value[1]) - true) <= float(log.certificate.error) + 1e-13 * abs(true)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
+@pytest.mark.parametrize("count", [6, 70])  # by LAPACK, and many side by side
+def test_rows_and_columns_of_all_sizes_are_claimed_as_they_are(dtype, count):
+    """Of rows far from each other elimination loses digits: what is claimed is there."""
+    rng, n, limits = np.random.default_rng(8), 4, np.finfo(dtype)
+    most = np.log2(float(limits.max)) - 3
+    core = 3 * np.eye(n) + rng.uniform(-1, 1, (count, n, n))
+    core = core + 1j * rng.uniform(-1, 1, core.shape)
+    rows = np.trunc(rng.uniform(-most, most, (count, n)))
+    rows -= np.trunc(rows.mean(1, keepdims=True))
+    columns = np.trunc(rng.uniform(-0.2, 0.2, (count, n)) * most)
+    powers = np.clip(rows[:, :, None] + columns[:, None, :], 12 - most, most)
+    powers[count // 2 :] = np.clip(rows, 12 - most, most)[count // 2 :, :, None]
+    a = np.ldexp(core.real, powers.astype(int)) + 1j * np.ldexp(core.imag, powers.astype(int))
+    a = (a if np.dtype(dtype).kind == "c" else a.real).astype(dtype)
+    with xc.enable_x64():
+        found = xc.jit(lambda a: xc.linalg.det(a, report=True))(a)
+        pair = xc.jit(lambda a: xc.linalg.slogdet(a, report=True))(a)
+    seen = 0
+    for k in range(count):
+        with mpmath.workdps(700):
+            exact = mpmath.det(mpmath.matrix(a[k].tolist()))
+            size = mpmath.log(abs(exact))
+            off = lambda x, y, k=k: float(abs(mpmath.mpmathify(np.asarray(x)[k].item()) - y))
+            assert off(pair.value[1], size) <= float(pair.certificate.error[k])
+            if not float(limits.tiny) * 4 < abs(exact) < float(limits.max) / 4:
+                continue
+            seen += 1
+            assert off(found.value, exact) <= float(found.certificate.error[k]) * float(abs(exact))
+    assert seen > count // 4

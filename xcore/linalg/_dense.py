@@ -348,7 +348,9 @@ def _determinants_report(a, value=None) -> tuple:
         a = a.astype(np.float32)
     factors, m = factorise(a, kind_for(a)), xnp.abs(a)
     rows = product(m, xnp.ones_like(m[..., :1]))[..., 0]
-    weights = rows + below_range(a, n)[..., None] / own  # in roundings
+    # what vanishes: elements, and what multipliers of the rows above that do would take from a row
+    below = below_range(a, n) + xnp.max(m, axis=(-2, -1)) * (n * dtypes.finfo(typeof(m).dtype).tiny)
+    weights = rows + below[..., None] / own  # in roundings
     s = _root_of_size(weights)[..., None, None]
     weights = by(s[..., 0], weights, -2)
     size = inverse_norms(*(through(f, s) for f in in_any_order(factors)), a[..., :1], weights)[2]
