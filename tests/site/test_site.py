@@ -296,3 +296,11 @@ def test_a_solver_shows_the_settings_that_all_have():
         all(name in page for name in ("restart: int = 20", "10 n by default"))
         and "usable" not in page
     )
+
+
+def test_every_object_has_a_page():
+    """`make docs` writes all; here a part, dealt out by place, of each kind."""
+    for kind in ("function", "class", "data"):
+        chosen = [p for p in names.places().values() if p.kind == kind]
+        for place in chosen if kind == "data" else chosen[::9]:
+            assert f".. py:{kind}:: {place.name}" in reference._object(place)

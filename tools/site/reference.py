@@ -231,7 +231,7 @@ def _members(place: Place) -> list[str]:
                 found[name] = value
     fields = {f.name for f in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else set()
     own = (
-        {} if inspect.isclass(place.value) else vars(place.value)
+        {} if inspect.isclass(place.value) else getattr(place.value, "__dict__", {})
     )  # of a distribution its functions
     held = {n: staticmethod(v) for n, v in own.items() if n[0] != "_" and inspect.isroutine(v)}
     found = {n: v for n, v in (held | found).items() if not isinstance(v, Elsewhere)}
