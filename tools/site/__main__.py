@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -43,8 +44,12 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--jobs", default="2", help="processes of Sphinx")
     parser.add_argument("--out", type=Path, default=OUT)
     args = parser.parse_args(argv)
-    stage()
-    return 0 if args.stage else build(args.out, args.jobs)
+    if args.stage:
+        stage()
+        return 0
+    # in a process of its own: it computes with xcore, and Sphinx forks
+    subprocess.run([sys.executable, "-m", "tools.site", "--stage"], cwd=ROOT, check=True)
+    return build(args.out, args.jobs)
 
 
 def stage() -> None:
