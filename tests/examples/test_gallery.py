@@ -1,5 +1,6 @@
 """The runner of the examples shows what a script says, prints and draws, and notices failures."""
 
+import os
 import re
 import subprocess
 import sys
@@ -85,7 +86,8 @@ def test_the_memory_of_a_run_is_that_of_its_process(folder):
     options = ["3_", "4_", "--examples", str(folder), "--out", str(folder)]
     subprocess.run([sys.executable, gallery.__file__, *options], check=True, timeout=60)
     small, large = (gallery.recorded(folder / f"{n}.py", folder) for n in ("03_small", "04_large"))
-    assert large.memory == 0 or 125 < large.memory - small.memory < 175
+    least, most = (125, 175) if hasattr(os, "wait4") else (-1, 1)  # elsewhere it is not told: 0
+    assert least < large.memory - small.memory < most
 
 
 def test_no_match_is_an_error(folder):

@@ -36,7 +36,8 @@ def solve_system(
     operators of ``pde``, of stencils, slices and sums;
     fields may differ in shape, as velocities on faces and pressures in cells. Success means that no equation is
     further from being solved than rtol times the sum of the absolute values of its terms, computed from u by f
-    itself, and that the matrix is not singular up to rounding. Derivatives are those of the equations, with respect
+    itself, and, of factors, that the matrix is not singular up to rounding: cycles of multigrid do not see that, so
+    what f takes to 0 has to be given as ``kernel`` there. Derivatives are those of the equations, with respect
     to b and to all that f hangs on.
 
     Args:
