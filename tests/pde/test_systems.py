@@ -246,3 +246,20 @@ def test_many_unknowns_without_an_own_equation_are_refused(monkeypatch):
     still = stokes_like(8)
     with pytest.raises(ValueError, match=r"at most 100 unknowns in all, or fields of one shape"):
         pde.solve_system(stokes(8), still, kernel=still | {"p": np.ones((8, 8))})
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_a_singular_system_is_not_solved_by_cycles(bits, monkeypatch):
+    """Two substances that react and do not leave: sources that balance are no reason for success."""
+    monkeypatch.setattr(system_cycles, "FACTORS_AT_MOST", {})
+    monkeypatch.setattr(system_cycles, "_IN_SPACE", 0)
+    with xc.enable_x64(bits == 64):
+        op = pde.Diffusion(pde.Grid((14, 11)), 1.0, pde.Neumann())
+        f = lambda u: (op(u[0]) - 3 * u[0] + 3 * u[1], op(u[1]) + 3 * u[0] - 3 * u[1])
+        rng = np.random.default_rng(2)
+        x = [rng.normal(size=op.field_shape).astype(f"float{bits}") for _ in range(2)]
+        b = f(tuple(map(xnp.asarray, x)))
+        assert not bool(pde.solve_system(f, b, report=True).ok)
+        one = (xnp.ones(op.field_shape, f"float{bits}"),) * 2
+        found = pde.solve_system(f, b, kernel=one, report=True)
+        assert bool(found.ok) and found.method == "algebraic"

@@ -58,6 +58,8 @@ def cycles(matrix: Sparse, shapes: list, vectors: list) -> Cycles | None:
     near += [np.asarray(ops.stop_gradient(z))[:, None] for z in vectors]
     r, c = (xnp.asarray(s.astype(diagonal.real.dtype)) for s in (rows, columns))
     near = np.hstack(near) / columns[:, None]
+    if _takes_to_zero(_scaled(a, r, c), near):
+        return None
     return Cycles(r, c, multigrid(_scaled(a, r, c), block=count, near_nullspace=near))
 
 
@@ -74,6 +76,13 @@ def solved(matrix: Sparse, right: Array, how: Cycles) -> Solution:
         left = left - a @ parts[-1].value
     x = how.columns * (parts[0].value + parts[1].value)
     return parts[0].replace(value=x, steps=parts[0].steps + parts[1].steps)
+
+
+def _takes_to_zero(a: Sparse, near: np.ndarray) -> bool:
+    """Whether a smooth field is a solution without a source, up to rounding: factors then tell what is wrong."""
+    smooth = np.linalg.qr(near)[0].astype(a.dtype)
+    left = np.linalg.svd(np.asarray(a @ xnp.asarray(smooth)), compute_uv=False)
+    return bool(left[-1] <= 1e3 * np.finfo(a.dtype).eps)
 
 
 def _scaled(a: Sparse, rows: Array, columns: Array) -> Sparse:

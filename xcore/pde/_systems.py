@@ -36,8 +36,8 @@ def solve_system(
     operators of ``pde``, of stencils, slices and sums;
     fields may differ in shape, as velocities on faces and pressures in cells. Success means that no equation is
     further from being solved than rtol times the sum of the absolute values of its terms, computed from u by f
-    itself, and, of factors, that the matrix is not singular up to rounding: cycles of multigrid do not see that, so
-    what f takes to 0 has to be given as ``kernel`` there. Derivatives are those of the equations, with respect
+    itself, and, of factors, that the matrix is not singular up to rounding: cycles of multigrid see that of
+    constants and rigid motions only. Derivatives are those of the equations, with respect
     to b and to all that f hangs on.
 
     Args:
@@ -106,7 +106,7 @@ def _failed(status: Any) -> bool:
 def _require_few(count: int) -> None:
     if count > _MOST:
         want = f"of at most {_MOST} unknowns in all, or fields of one shape with each its own unknown on the diagonal"
-        advice = "These have multigrid, outside of jit and vmap."
+        advice = "These have multigrid, outside of jit and vmap; what f takes to 0, as constants, is given as kernel=."
         raise errors.bad_argument(_WHO, "b", f"{count} elements", want, advice)
 
 
