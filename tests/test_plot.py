@@ -49,6 +49,38 @@ def test_dimensions_and_kinds(cells, kind):
     assert ax.lines or ax.collections
 
 
+FACES = [
+    (pde.Dirichlet(1.0), (9, 9)),
+    (pde.Neumann(0.0), (9, 9)),
+    (pde.Periodic(), (9, 9)),
+    ((pde.Periodic(), (pde.Dirichlet(1.0), pde.Robin(1.0, 1.0))), (9, 9)),
+]
+
+
+@pytest.mark.parametrize(("bc", "shape"), FACES)
+def test_an_operator_draws_its_faces_too(bc, shape):
+    op = pde.Laplacian(GRID, bc)
+    values = drawn(plot.field(op, np.full(op.field_shape, 1.0)))
+    assert values.shape == shape
+    np.testing.assert_array_equal(values, 1.0)
+    line = pde.Laplacian(pde.Grid(8), pde.Dirichlet(2.0))
+    x, y = plot.field(line, np.zeros(7)).lines[0].get_data()
+    assert (x[0], x[-1], y[0], y[-1]) == (0.0, 1.0, 2.0, 2.0)
+
+
+def test_modes_vanish_on_given_faces_whatever_is_given():
+    op = pde.Laplacian(GRID, pde.Dirichlet(5.0))
+    mode = drawn(plot.modes(op, [1.0], np.ones((1, 7, 7))).flat[0])
+    assert mode.shape == (9, 9) and mode[0, 0] == mode[-1, 4] == 0.0 and mode[4, 4] == 1.0
+
+
+def test_a_film_of_a_ring_closes_it():
+    op = pde.Laplacian(pde.Grid(8), pde.Periodic())
+    film = plot.movie(op, np.linspace(0, 1, 8) * np.ones((3, 1)))
+    film._draw_was_started = True  # it is not shown
+    assert len(film._fig.axes[0].lines[0].get_xdata()) == 9
+
+
 def test_nothing_outside_of_a_mask():
     op = pde.Masked(GRID, lambda x, y: x + y < 1.2)
     values = drawn(plot.field(op, np.ones(op.field_shape)))

@@ -110,6 +110,13 @@ class Certificate:
       undetermined: number of directions in which the Hessian shows no curvature but rounding errors: a success says
         nothing of where along them x is, but that no lower value was seen.
       tested: what was compared with ``tol``, in words.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> found = xc.linalg.solve(xnp.asarray([[2.0, 1.0], [1.0, 3.0]]), xnp.ones(2), report=True)
+    >>> found.certificate.condition.round(2)
+    Array(3.2, dtype=float32)
+    >>> found.certificate.digits > 6
+    Array(True, dtype=bool)
     """
 
     digits: Figure = None

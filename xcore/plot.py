@@ -20,7 +20,7 @@ import numpy as np
 from ._core import Array, ArrayLike, Program, errors, one_of
 from .decomp import plot_factors
 from .linalg import LinearOperator
-from .pde import Grid
+from .pde import Grid, Masked
 from .pde._curvilinear import in_plane
 from .sparse import Sparse
 
@@ -35,8 +35,9 @@ def field(grid: Any, u: Any, ax: Any = None, *, kind: str = "map", **options: An
     """A field on a box: a line, a map, or the middle section of a box of three dimensions. Returns axes.
 
     Args:
-      grid: a ``Grid``, or an operator on one; outside of a ``Masked`` operator nothing is drawn, and a
-        ``Diffusion`` in polar or spherical coordinates is drawn as the plane it is of.
+      grid: a ``Grid``, or an operator on one, which knows the values on its Dirichlet faces and closes its periodic
+        axes; outside of a ``Masked`` operator nothing is drawn, and a ``Diffusion`` in polar or spherical coordinates
+        is drawn as the plane it is of.
       u: what ``poisson`` or ``solve`` returned, also with ``report=True``: values at all nodes, or, along any axis, at
         those between the faces; or of all cells, each drawn as one. For "quiver" a sequence of two fields.
       ax: where to draw.
@@ -51,10 +52,8 @@ def field(grid: Any, u: Any, ax: Any = None, *, kind: str = "map", **options: An
     ax = _axes(ax)
     if kind == "quiver":
         return _arrows(box, u, ax, options)
-    values = np.asarray(_value(u))
+    values = _whole(grid, _value(u))
     places = box._places_of(values)  # pyright: ignore[reportPrivateUsage]
-    if inside is not None:
-        values = np.where(inside, values, np.nan)
     if box.ndim == 1:
         ax.plot(*places, values, **options)
         ax.set(xlabel="x" if _coordinates(grid) == "cartesian" else "r")
@@ -87,6 +86,19 @@ def _box(grid: Any) -> tuple[Grid, np.ndarray | None]:
         )
     inside = getattr(grid, "inside", None)
     return grid.grid, None if inside is None else np.asarray(inside)
+
+
+def _whole(op: Any, u: ArrayLike, faces: bool = True) -> np.ndarray:
+    """A field of an operator at all nodes: with what its faces give, or 0 there, and NaN where it has no unknowns. Of
+    a grid, or of values at all nodes, as it is."""
+    u = np.asarray(u)
+    if isinstance(op, Grid) or u.shape != getattr(op, "field_shape", None):
+        return u
+    if isinstance(op, Masked):  # beyond its edge, also at the faces of the box, there is nothing
+        return np.where(np.asarray(op.inside), u, np.nan)
+    outside = {} if getattr(op, "inside", None) is None else {"outside": np.nan}
+    whole = np.asarray(op.full(u, **outside))
+    return whole if faces else whole - np.asarray(op.full(np.zeros_like(u), **outside))
 
 
 def _coordinates(grid: Any) -> str:
@@ -138,11 +150,12 @@ def movie(
 
     states = _value(trajectory)
     states = np.asarray(states[0] if isinstance(states, tuple | list) else states)
-    box, inside = _box(grid)
+    box, _ = _box(grid)
     if states.ndim != box.ndim + 1 or box.ndim > 2:
         want = f"states along a first axis, of {min(box.ndim, 2)} more dimensions"
         raise errors.bad_argument("plot.movie", "trajectory", states.shape, want)
     states = states[:: -(-len(states) // most)]
+    states = np.stack([_whole(grid, state) for state in states])
     ax = field(grid, states[0], **(_colours(states) | options if box.ndim == 2 else options))
     if box.ndim == 1:
         ax.set_ylim(*_limits(states))
@@ -151,8 +164,7 @@ def movie(
         if box.ndim == 1:
             ax.lines[0].set_ydata(states[k])
             return [ax.lines[0]]
-        shown = states[k] if inside is None else np.where(inside, states[k], np.nan)
-        ax.collections[0].set_array(shown.T)
+        ax.collections[0].set_array(states[k].T)
         return [ax.collections[0]]
 
     film = FuncAnimation(ax.figure, show, frames=len(states), interval=1000 / fps)  # pyright: ignore[reportArgumentType]
@@ -181,22 +193,23 @@ def modes(op: Any, values: ArrayLike, fields: ArrayLike, *, columns: int = 3) ->
         raise errors.bad_argument(
             "plot.modes", "fields", u.shape, f"{len(w)} modes along the first axis"
         )
-    box, inside = _box(op)
+    box, _ = _box(op)
     rows = -(-len(w) // columns)
     _, axes = pyplot.subplots(
         rows, columns, squeeze=False, layout="constrained", figsize=(3 * columns, 2.7 * rows)
     )
     for ax in axes.flat[len(w) :]:
         ax.remove()
-    for ax, value, mode in zip(axes.flat, w, u, strict=False):
+    for ax, value, mode in zip(
+        axes.flat, w, (_whole(op, mode, faces=False) for mode in u), strict=False
+    ):
         places = box._places_of(mode)  # pyright: ignore[reportPrivateUsage]
         if box.ndim == 1:
             ax.plot(places[0], mode)
         else:
             flat = mode[:, :, mode.shape[2] // 2] if box.ndim == 3 else mode
-            shown = flat if inside is None else np.where(inside, flat, np.nan)
             ax.pcolormesh(
-                places[0], places[1], shown.T, shading="nearest", **_symmetric_limits(flat)
+                places[0], places[1], flat.T, shading="nearest", **_symmetric_limits(flat)
             )
             ax.set(xticks=[], yticks=[], aspect="equal")
         ax.set_title(f"λ = {value:.4g}", fontsize="medium")

@@ -222,6 +222,15 @@ def test_top_elements_along_any_axis():
     np.testing.assert_array_equal(lax.approx_min_k(X, 3)[0], np.sort(X, -1)[..., :3])
 
 
+@pytest.mark.parametrize(
+    "f", [lax.round, lax.exp2, lax.floor, lambda x: xnp.round(x, 2), lambda x: xnp.around(x, -1)]
+)
+def test_functions_of_python_numbers_take_the_dtype_of_what_they_meet(f):
+    half = xnp.ones(2, "bfloat16")
+    assert f(0.5).weak_type and (f(0.5) * half).dtype == half.dtype
+    assert not f(np.float32(0.5)).weak_type and f(half).dtype == half.dtype
+
+
 def test_scalars():
     assert lax.dtype(np.dtype("int8")) == lax.dtype(np.int8) == np.int8
     assert lax.exp2(3.0) == 8 and lax.dtype(1) == np.int32 and lax.empty((2,)).shape == (2,)

@@ -256,7 +256,15 @@ class Compiled(_OfTraced):
 
 @runtime_checkable
 class Wrapped(Protocol):
-    """What ``jit`` returns: a function that can also be traced and lowered for given types."""
+    """What ``jit`` returns: a function that can also be traced and lowered for given types.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> f = xc.jit(lambda x: 2 * x)
+    >>> isinstance(f, xc.stages.Wrapped), f(1.0)
+    (True, Array(2., dtype=float32, weak_type=True))
+    >>> f.lower(xnp.ones(3)).compile()(xnp.ones(3))
+    Array([2., 2., 2.], dtype=float32)
+    """
 
     def __call__(self, *args, **kwargs) -> Any: ...
 

@@ -111,6 +111,14 @@ class Error:
 
     ``get()`` is the message or None, ``throw()`` raises it. Made by ``checkify``; under vmap it
     holds an error for each batch element.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> error, y = xc.checkify.checkify(lambda x: 1 / x, errors=xc.checkify.div_checks)(0.0)
+    >>> error.get() is None
+    False
+    >>> error.throw()  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    CheckError: division by zero (<e>:1 in <lambda>)
     """
 
     __slots__ = ("_code", "_payload")

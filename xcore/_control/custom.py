@@ -29,7 +29,19 @@ Rule = TypeVar("Rule", bound=Callable[..., Any])
 
 
 class SymbolicZero:
-    """A zero that nobody made: what rules with ``symbolic_zeros=True`` get and may return."""
+    """A zero that nobody made: what rules with ``symbolic_zeros=True`` get and may return.
+
+    >>> import xcore as xc
+    >>> f = xc.custom_jvp(lambda x, y: x * y)
+    >>> def rule(primals, tangents):
+    ...     (x, y), (dx, dy) = primals, tangents
+    ...     print(type(dy).__name__)
+    ...     return x * y, dx * y
+    >>> _ = f.defjvp(rule, symbolic_zeros=True)
+    >>> xc.grad(f)(2.0, 3.0)
+    SymbolicZero
+    Array(3., dtype=float32, weak_type=True)
+    """
 
     __slots__ = ("dtype", "ndim", "shape", "size")
 
@@ -50,7 +62,18 @@ class SymbolicZero:
 
 
 class CustomVJPPrimal:
-    """An argument of a forward rule with ``symbolic_zeros=True``: its value; does it vary?"""
+    """An argument of a forward rule with ``symbolic_zeros=True``: its value; does it vary?
+
+    >>> import xcore as xc
+    >>> f = xc.custom_vjp(lambda x, y: x * y)
+    >>> def fwd(x, y):
+    ...     print(x.perturbed, y.perturbed)
+    ...     return x.value * y.value, y.value
+    >>> f.defvjp(fwd, lambda y, g: (g * y, None), symbolic_zeros=True)
+    >>> xc.grad(f)(2.0, 3.0)
+    True False
+    Array(3., dtype=float32, weak_type=True)
+    """
 
     __slots__ = ("perturbed", "value")
 

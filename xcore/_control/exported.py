@@ -59,6 +59,13 @@ class Exported:
       calling_convention_version: 1 for files of xcore; 9 and 10 for those of jax.
       module_kept_var_idx: numbers of the leaves of the arguments that the module takes.
       disabled_safety_checks: what was not checked.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> kept = xc.export.export(xc.jit(xnp.sin))(xnp.ones(2))
+    >>> kept.platforms, kept.in_avals
+    (('cpu',), (float32[2],))
+    >>> kept.call(xnp.zeros(2))
+    Array([0., 0.], dtype=float32)
     """
 
     fun_name: str

@@ -104,7 +104,13 @@ TraceAnnotation = backend.Annotation
 
 
 class StepTraceAnnotation(TraceAnnotation):
-    """``with StepTraceAnnotation("train", step_num=i):`` marks a step of a loop in the profile."""
+    """``with StepTraceAnnotation("train", step_num=i):`` marks a step of a loop in the profile.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> for i in range(3):
+    ...     with xc.profiler.StepTraceAnnotation("train", step_num=i):
+    ...         y = xnp.sin(1.0)
+    """
 
     def __init__(self, name: str, **kwargs: Any) -> None:
         super().__init__(name, _r=1, **kwargs)

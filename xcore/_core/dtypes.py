@@ -52,7 +52,12 @@ def bits_of(dtype: np.dtype[Any]) -> int:
 
 
 class extended(np.generic):
-    """The family of the dtypes that NumPy does not have, whose elements are not numbers."""
+    """The family of the dtypes that NumPy does not have, whose elements are not numbers.
+
+    >>> import xcore as xc
+    >>> xc.dtypes.issubdtype(xc.random.key(0).dtype, xc.dtypes.extended)
+    True
+    """
 
 
 class prng_key(extended):

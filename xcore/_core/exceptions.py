@@ -9,7 +9,15 @@ import numpy as np
 
 
 class XcoreError(Exception):
-    """Base of all errors that xcore raises on its own account."""
+    """Base of all errors that xcore raises on its own account.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> try:
+    ...     xnp.ones(2) + xnp.ones(3)
+    ... except xc.errors.XcoreError as e:
+    ...     print(type(e).__name__)
+    ShapeError
+    """
 
     def __init_subclass__(cls) -> None:
         cls.__module__ = "xcore.errors"  # where users find them
@@ -26,7 +34,13 @@ class ShapeError(XcoreError, ValueError, TypeError):
 
 
 class MatrixShapeError(ShapeError, np.linalg.LinAlgError):
-    """What must be a matrix, or a square one, is not; NumPy's LinAlgError too."""
+    """What must be a matrix, or a square one, is not; NumPy's LinAlgError too.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.linalg.solve(xnp.ones((2, 3)), xnp.ones(2))  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    MatrixShapeError: xcore.linalg.solve ...
+    """
 
 
 class ArgumentError(XcoreError, ValueError, TypeError):
@@ -52,15 +66,38 @@ class UnknownModeError(ArgumentError, NotImplementedError):
 
 
 class BadIndexError(XcoreError, IndexError, TypeError):
-    """What stands between the brackets cannot be an index: a float, a string, a set."""
+    """What stands between the brackets cannot be an index: a float, a string, a set.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.arange(3)[1.0]  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    BadIndexError: only integers, slices (:), ellipsis (...), None and integer or boolean arrays ar ...
+    """
 
 
 class DTypeError(XcoreError, ValueError, TypeError):
-    """A dtype is not allowed here, or dtypes do not fit together."""
+    """A dtype is not allowed here, or dtypes do not fit together.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.bitwise_and(1.0, 2.0)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    DTypeError: xcore.numpy.bitwise_and ...
+    """
 
 
 class HalfFloatError(DTypeError, NotImplementedError):
-    """The compiler has no code for float16 on this processor."""
+    """The compiler has no code for float16 on this processor.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore.errors import HalfFloatError
+    >>> def halved(x):
+    ...     try:
+    ...         return (x.astype("float16") / 2).astype(x.dtype)
+    ...     except HalfFloatError:  # on processors without them
+    ...         return (x.astype("bfloat16") / 2).astype(x.dtype)
+    >>> halved(xnp.ones(2))
+    Array([0.5, 0.5], dtype=float32)
+    """
 
 
 class MismatchError(DTypeError, ShapeError):
@@ -74,11 +111,25 @@ class MismatchError(DTypeError, ShapeError):
 
 
 class TreeError(XcoreError, ValueError, TypeError):
-    """Pytrees have different structures where they must agree."""
+    """Pytrees have different structures where they must agree.
+
+    >>> import xcore as xc
+    >>> xc.tree.map(lambda x, y: x + y, {"a": 1}, {"b": 2})  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    TreeError: xcore.tree.map ...
+    """
 
 
 class TracerLeakError(XcoreError, TypeError, RuntimeError):
-    """A traced value was kept and used after the function that made it had returned."""
+    """A traced value was kept and used after the function that made it had returned.
+
+    >>> import xcore as xc
+    >>> kept = []
+    >>> _ = xc.jit(lambda x: kept.append(x))(1.0)
+    >>> kept[0] + 1  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    TracerLeakError: A traced value (float32[, weak]) was used after the function that made it had re ...
+    """
 
 
 class ConcretizationError(XcoreError, TypeError):
@@ -88,19 +139,51 @@ class ConcretizationError(XcoreError, TypeError):
     ``jit`` or ``vmap`` the number exists only when the compiled program runs. Repairs: select with
     ``xnp.where``, branch with ``xcore.lax.cond``, loop with ``xcore.lax.while_loop``, or mark the
     argument with ``static_argnames`` so that the function is traced once for each of its values.
+
+    >>> import xcore as xc
+    >>> xc.jit(lambda x: x if x > 0 else -x)(1.0)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    ConcretizationError: Python needs a Python bool (if, while, and, or, not, assert) here, but the value ...
+    >>> xc.jit(lambda x: xc.numpy.where(x > 0, x, -x))(1.0)
+    Array(1., dtype=float32, weak_type=True)
     """
 
 
 class NonConcreteBooleanIndexError(ConcretizationError, IndexError):
-    """A traced mask is an index: how many entries it selects is not known yet."""
+    """A traced mask is an index: how many entries it selects is not known yet.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> x = xnp.asarray([1.0, -1.0])
+    >>> xc.jit(lambda x: x[x > 0].sum())(x)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    NonConcreteBooleanIndexError: x[mask] under a transformation would have a shape that depends on values ...
+    >>> xc.jit(lambda x: x.sum(where=x > 0))(x)
+    Array(1., dtype=float32)
+    """
 
 
 class NonConcreteSliceError(ConcretizationError, IndexError):
-    """A bound of a slice is traced: how many entries it selects is not known yet."""
+    """A bound of a slice is traced: how many entries it selects is not known yet.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.jit(lambda x, n: x[:n])(xnp.arange(5), 2)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    NonConcreteSliceError: The bounds of a slice must be Python ints under a transformation, given int32[,  ...
+    >>> xc.jit(lambda x, i: xc.lax.dynamic_slice(x, (i,), (2,)))(xnp.arange(5), 1)
+    Array([1, 2], dtype=int32)
+    """
 
 
 class MissingRuleError(XcoreError, NotImplementedError):
-    """An operation has no derivative (or no batch rule) in the way that was asked for."""
+    """An operation has no derivative (or no batch rule) in the way that was asked for.
+
+    >>> import xcore as xc, numpy as np
+    >>> def sine(x):
+    ...     return xc.pure_callback(np.sin, x, x)
+    >>> xc.grad(sine)(1.0)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    OpaqueFunctionError: xcore ...
+    """
 
 
 class OpaqueFunctionError(MissingRuleError, ValueError):
@@ -108,23 +191,63 @@ class OpaqueFunctionError(MissingRuleError, ValueError):
 
 
 class DeletedError(XcoreError, RuntimeError):
-    """The buffer of an array is gone: it was donated to a call, or deleted."""
+    """The buffer of an array is gone: it was donated to a call, or deleted.
+
+    >>> import xcore.numpy as xnp
+    >>> x = xnp.ones(3)
+    >>> x.delete()
+    >>> x + 1  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    DeletedError: This array (float32[3]) no longer has a buffer ...
+    """
 
 
 class OutOfMemoryError(XcoreError, MemoryError):
-    """A device could not hold an array or a program's temporaries."""
+    """A device could not hold an array or a program's temporaries.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore.errors import OutOfMemoryError
+    >>> def in_parts(f, x):
+    ...     try:
+    ...         return f(x)
+    ...     except OutOfMemoryError:
+    ...         return xnp.concatenate([f(part) for part in xnp.split(x, 4)])
+    >>> in_parts(xnp.sqrt, xnp.ones(4))
+    Array([1., 1., 1., 1.], dtype=float32)
+    """
 
 
 class CheckpointError(XcoreError, OSError):
-    """A checkpoint is not there, is damaged, or does not fit what is to be restored."""
+    """A checkpoint is not there, is damaged, or does not fit what is to be restored.
+
+    >>> import xcore as xc
+    >>> xc.checkpoint.restore("nowhere")  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    CheckpointError: xcore.checkpoint: there is no checkpoint /work/main/nowhere.
+    """
 
 
 class ExportError(XcoreError, ValueError, TypeError):
-    """A function cannot be exported, or a file of an exported function cannot be read or called here."""
+    """A function cannot be exported, or a file of an exported function cannot be read or called here.
+
+    >>> import xcore as xc
+    >>> xc.export.deserialize(b"not a file of ours")  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    ExportError: xcore.export.deserialize ...
+    """
 
 
 class DistributedError(XcoreError, RuntimeError):
-    """Another process of the program is gone, so what needs all of them cannot be done."""
+    """Another process of the program is gone, so what needs all of them cannot be done.
+
+    >>> import xcore as xc
+    >>> from xcore.errors import DistributedError
+    >>> def saved(path, tree):
+    ...     try:
+    ...         xc.multihost.sync_global_devices("step")
+    ...     except DistributedError:  # another process is gone: keep what this one has
+    ...         xc.checkpoint.save(path, tree)
+    """
 
 
 class CallbackError(XcoreError, RuntimeError):
@@ -191,7 +314,14 @@ class SanitizeError(XcoreError, FloatingPointError):
 
 
 class SanitizeOverflowError(SanitizeError, OverflowError):
-    """The setting ``sanitize`` found a number that does not fit in the dtype that it was cast to."""
+    """The setting ``sanitize`` found a number that does not fit in the dtype that it was cast to.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> with xc.config.override(sanitize=True):
+    ...     xnp.asarray(300).astype("int8")  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    SanitizeOverflowError: xcore: numpy.astype: the number 300 does not fit in int8
+    """
 
 
 class SanitizeWarning(UserWarning):
@@ -212,7 +342,16 @@ SanitizeWarning.__module__ = "xcore.errors"
 
 
 class SolverError(XcoreError, RuntimeError):
-    """A solver did not reach what was asked of it."""
+    """A solver did not reach what was asked of it.
+
+    >>> import xcore as xc
+    >>> found = xc.optimize.root(lambda x: x * x + 1, 1.0)
+    >>> bool(found.ok)
+    False
+    >>> found.check()  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    SolverError: xcore.optimize ...
+    """
 
 
 class AxisError(XcoreError, np.exceptions.AxisError):

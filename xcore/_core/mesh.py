@@ -31,6 +31,10 @@ class AxisType(enum.Enum):
 
     Explicit is an axis for which the program says where results lie (``reshard``, ``out_sharding=``);
     what it does not say is the compiler's choice here too, so types do not tell of it.
+
+    >>> import xcore as xc
+    >>> xc.make_mesh((1,), ("i",), axis_types=(xc.sharding.AxisType.Auto,)).axis_types
+    (<AxisType.Auto: 'auto'>,)
     """
 
     Auto = "auto"

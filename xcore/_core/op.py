@@ -65,7 +65,13 @@ class Alternative(NamedTuple):
 
 
 class Op:
-    """A named record of rules. Calling it hands it to the current trace."""
+    """A named record of rules. Calling it hands it to the current trace.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> sin = xc.make_jaxpr(xnp.sin)(1.0).eqns[0].primitive
+    >>> isinstance(sin, xc.core.Primitive), sin.name
+    (True, 'sin')
+    """
 
     __slots__ = (
         "_batch", "_jvp", "_lower", "_transpose", "alternatives", "eager", "effects", "host", "linearize",

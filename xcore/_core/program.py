@@ -39,7 +39,15 @@ Effect = str | tuple[str, Any]
 
 @final
 class Var:
-    """A typed name of a program."""
+    """A typed name of a program.
+
+    >>> import xcore as xc
+    >>> program = xc.make_jaxpr(lambda x: x + 1)(1.0)
+    >>> program.jaxpr.invars[0].aval
+    float32[, weak]
+    >>> program.jaxpr.invars[0] is program.eqns[0].invars[0]
+    True
+    """
 
     __slots__ = ("type",)
 
@@ -55,6 +63,13 @@ class Literal:
 
     A scalar, a scalar at every place of a shape (then ``type`` has the shape, ``value`` has not), or
     a small table that an operation needs.
+
+    >>> import xcore as xc
+    >>> equation = xc.make_jaxpr(lambda x: x + 1)(1.0).eqns[0]
+    >>> [isinstance(x, xc.core.Literal) for x in equation.invars]
+    [False, True]
+    >>> equation.invars[1].val
+    np.float32(1.0)
     """
 
     __slots__ = ("type", "value")
@@ -83,7 +98,13 @@ def python_literal(x: Any, wide: bool = False) -> Literal:
 
 @final
 class Eqn:
-    """``outputs = op(inputs, **params)``, and the user's line that asked for it."""
+    """``outputs = op(inputs, **params)``, and the user's line that asked for it.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> equation = xc.make_jaxpr(xnp.sin)(1.0).eqns[0]
+    >>> str(equation.primitive), equation.outvars[0].aval
+    ('sin', float32[, weak])
+    """
 
     __slots__ = ("inputs", "op", "outputs", "params", "where")
 
@@ -112,6 +133,15 @@ class Program:
 
     ``options`` are pairs for the compiler, of the program that it is called with. ``consts`` are the
     values of its first inputs where it is for reading, as ``make_jaxpr`` gives it.
+
+    >>> import xcore as xc
+    >>> program = xc.make_jaxpr(lambda x: 2 * x)(1.0)
+    >>> program
+    { lambda a:float32[, weak] . let
+        b:float32[, weak] = mul 2.0:float32[, weak] a
+      in (b,) }
+    >>> [str(equation.primitive) for equation in program.eqns]
+    ['mul']
     """
 
     __slots__ = (

@@ -31,6 +31,10 @@ class Sharding:
 
     ``devices`` are sorted by number. ``tiles(ndim)`` are places in ``devices``, in an array whose
     axes are those of the tiles and one more for the copies of each tile.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> isinstance(xnp.ones(3).sharding, xc.sharding.Sharding)
+    True
     """
 
     __slots__ = ("__weakref__",)

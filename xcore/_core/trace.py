@@ -39,6 +39,10 @@ class Tracer(Value):
     """A value that belongs to a trace, its owner. Subclasses add what the trace knows about it.
 
     No attribute here may be named like a method of arrays: it would hide it under tracing.
+
+    >>> import xcore as xc
+    >>> xc.jit(lambda x: print(isinstance(x, xc.core.Tracer)))(1.0)
+    True
     """
 
     __slots__ = ("__weakref__", "owner", "type")

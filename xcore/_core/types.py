@@ -28,6 +28,12 @@ class ArrayType:
 
     ``weak`` marks a value born from a bare Python scalar; it takes the dtype of what it meets.
     The attribute names below ``weak`` are those that the runtime reads of an abstract value.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.typeof(xnp.ones((2, 3)))
+    float32[2,3]
+    >>> xc.typeof(xnp.ones(2)) is xc.typeof(xnp.zeros(2))
+    True
     """
 
     __slots__ = ("dtype", "ndim", "shape", "size", "type", "weak", "weak_type")

@@ -32,7 +32,15 @@ Scalar = bool | int | float | complex
 
 @runtime_checkable
 class SupportsArray(Protocol):
-    """Whatever NumPy can make an array of: arrays of other packages, frames, masked arrays."""
+    """Whatever NumPy can make an array of: arrays of other packages, frames, masked arrays.
+
+    >>> import numpy as np, xcore.numpy as xnp
+    >>> class Row:
+    ...     def __array__(self, dtype=None, copy=None):
+    ...         return np.ones(2)
+    >>> xnp.sum(Row())
+    Array(2., dtype=float64)
+    """
 
     def __array__(self) -> Any: ...
 
@@ -43,7 +51,14 @@ ArrayLike = Array | np.ndarray | np.generic | Scalar | SupportsArray
 
 @runtime_checkable
 class SupportsDType(Protocol):
-    """Whatever has a dtype."""
+    """Whatever has a dtype.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> def same(x: xc.typing.SupportsDType):
+    ...     return xnp.zeros(2, dtype=x.dtype)
+    >>> same(xnp.asarray(1, "int8"))
+    Array([0, 0], dtype=int8)
+    """
 
     @property
     def dtype(self) -> np.dtype: ...

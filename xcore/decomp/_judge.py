@@ -60,6 +60,11 @@ class RankScan:
       errors: relative errors over the elements used.
       held_out: relative errors over the elements left out; smallest at a good rank.
       consistency: core consistency in percent.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> scan = xc.decomp.scan_ranks(xnp.ones((4, 5, 3)), [1, 2])
+    >>> scan.ranks, scan.best
+    ((1, 2), 1)
     """
 
     ranks: tuple
@@ -125,6 +130,13 @@ class Degeneracy:
         means that they are opposite and all but cancel.
       condition: of the unit terms' Gram matrix: how much small changes are magnified.
       weight_ratio: the largest weight beside the norm of the tensor; much more than 1 is a sign.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> opposite = xnp.asarray([[1.0, -1.0], [0.0, 0.01]])
+    >>> found = xc.decomp.degeneracy(xc.decomp.CP(None, (opposite, xnp.ones((2, 2)))))
+    >>> bool(found.degenerate), found.congruence.round(2)
+    (True, Array([[ 1., -1.],
+           [-1.,  1.]], dtype=float32))
     """
 
     congruence: object

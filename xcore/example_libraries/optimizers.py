@@ -37,7 +37,13 @@ Schedule = Callable[[Any], Any]  # from the number of a step to its size
 
 
 class Optimizer(NamedTuple):
-    """The three functions of an optimizer of pytrees."""
+    """The three functions of an optimizer of pytrees.
+
+    >>> from xcore.example_libraries import optimizers
+    >>> init, update, params = optimizers.sgd(0.1)
+    >>> params(update(0, {"w": 2.0}, init({"w": 1.0})))
+    {'w': Array(0.8, dtype=float32, weak_type=True)}
+    """
 
     init_fn: Any
     update_fn: Any
@@ -46,7 +52,13 @@ class Optimizer(NamedTuple):
 
 @struct
 class OptimizerState:
-    """What an optimizer keeps: for each leaf of the parameters, in order, a pytree of its own."""
+    """What an optimizer keeps: for each leaf of the parameters, in order, a pytree of its own.
+
+    >>> from xcore.example_libraries import optimizers
+    >>> state = optimizers.momentum(0.1, 0.9).init_fn({"w": 1.0})
+    >>> isinstance(state, optimizers.OptimizerState)
+    True
+    """
 
     leaves: tuple
     structure: Any = static()
@@ -490,7 +502,13 @@ def clip_grads(grad_tree: PyTree, max_norm: ArrayLike) -> PyTree:
 
 
 class JoinPoint:
-    """The mark between the tree of the parameters and what is kept for one leaf."""
+    """The mark between the tree of the parameters and what is kept for one leaf.
+
+    >>> from xcore.example_libraries import optimizers
+    >>> state = optimizers.momentum(0.1, 0.9).init_fn({"w": 1.0})
+    >>> optimizers.unpack_optimizer_state(state)["w"].subtree
+    (Array(1., dtype=float32, weak_type=True), Array(0., dtype=float32, weak_type=True))
+    """
 
     def __init__(self, subtree: PyTree) -> None:
         self.subtree = subtree

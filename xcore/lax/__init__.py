@@ -41,7 +41,7 @@ from ..numpy._lax import (
 from ..numpy._lax_elementwise import (
     AccuracyMode, RoundingMethod, abs, acos, acosh, add, asin, asinh, atan, atan2, atanh,
     bitwise_and, bitwise_not, bitwise_or, bitwise_xor, cbrt, ceil, clamp, clz, complex, conj,
-    cos, cosh, digamma, div, eq, erf, erf_inv, erfc, exp, expm1, floor, ge, gt, imag,
+    cos, cosh, digamma, div, eq, erf, erf_inv, erfc, exp, exp2, expm1, floor, ge, gt, imag,
     integer_pow, is_finite, le, lgamma, log, log1p, logistic, lt, max, min, mul, ne, neg,
     nextafter, polygamma, population_count, pow, real, reciprocal, rem, round, rsqrt,
     shift_left, shift_right_arithmetic, shift_right_logical, sign, sin, sinh, sqrt, square, sub,
@@ -49,7 +49,7 @@ from ..numpy._lax_elementwise import (
 )
 from ..numpy._lax_scatter import (
     GatherDimensionNumbers, GatherScatterMode, ScatterDimensionNumbers, approx_max_k,
-    approx_min_k, broadcast_to_rank, collapse, dtype, empty, exp2, gather, index_take, mulhi,
+    approx_min_k, broadcast_to_rank, collapse, dtype, empty, gather, index_take, mulhi,
     scatter, scatter_add, scatter_apply, scatter_max, scatter_min, scatter_mul, scatter_sub,
     split,
 )

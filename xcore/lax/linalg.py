@@ -25,7 +25,13 @@ __all__ = [
 
 
 class EigImplementation(enum.Enum):
-    """Who computes eigenvalues of general matrices: LAPACK, here."""
+    """Who computes eigenvalues of general matrices: LAPACK, here.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> lapack = xc.lax.linalg.EigImplementation.LAPACK
+    >>> xc.lax.linalg.eig(xnp.eye(2), compute_left_eigenvectors=False, implementation=lapack)[0]
+    Array([1.+0.j, 1.+0.j], dtype=complex64)
+    """
 
     CUSOLVER = "cusolver"
     MAGMA = "magma"
@@ -33,7 +39,12 @@ class EigImplementation(enum.Enum):
 
 
 class EighImplementation(enum.Enum):
-    """How eigenvalues of Hermitian matrices are computed: from a tridiagonal form (QR), here."""
+    """How eigenvalues of Hermitian matrices are computed: from a tridiagonal form (QR), here.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.lax.linalg.eigh(xnp.eye(2), implementation=xc.lax.linalg.EighImplementation.QR)[1]
+    Array([1., 1.], dtype=float32)
+    """
 
     QR = "qr"
     JACOBI = "jacobi"
@@ -41,7 +52,12 @@ class EighImplementation(enum.Enum):
 
 
 class SvdAlgorithm(enum.Enum):
-    """How singular values are computed: from a bidiagonal form, or from polar factors (POLAR)."""
+    """How singular values are computed: from a bidiagonal form, or from polar factors (POLAR).
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.lax.linalg.svd(2 * xnp.eye(2), compute_uv=False, algorithm=xc.lax.linalg.SvdAlgorithm.QR)
+    Array([2., 2.], dtype=float32)
+    """
 
     DEFAULT = "default"
     QR = "QR"

@@ -301,6 +301,12 @@ class IncompleteCholesky(LinearOperator):
       rows: (n, k + 1), for each row the elements of l at distances ``offsets`` left of the
         diagonal, then the diagonal's.
       offsets: the k distances.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> m = xc.linalg.incomplete_cholesky(xnp.asarray([[4.0, 5.0], [2.0, 0.0]]))
+    >>> m.shape, m.rows
+    ((2, 2), Array([[0., 2.],
+           [1., 2.]], dtype=float32))
     """
 
     rows: Any

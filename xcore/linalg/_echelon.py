@@ -280,6 +280,12 @@ class EliminationSteps:
       exchanged: (s,), the row that came to the pivot's place; -1 without a pivot.
       factors: (s, m), what times the pivot's row was subtracted from each row.
       reduced: whether rows above the pivots were cleared too.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> steps = xc.linalg.elimination_steps(xnp.asarray([[2.0, 4.0], [1.0, 5.0]]))
+    >>> steps.matrices[-1]
+    Array([[2., 4.],
+           [0., 3.]], dtype=float32)
     """
 
     matrices: Any

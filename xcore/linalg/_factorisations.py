@@ -143,7 +143,14 @@ def cho_solve(
 
 
 class PivotedQR(NamedTuple):
-    """a[:, P] = Q R, where the diagonal of R falls in modulus."""
+    """a[:, P] = Q R, where the diagonal of R falls in modulus.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> a = xnp.asarray([[1.0, 4.0], [0.0, 3.0]])
+    >>> f = xc.linalg.qr(a, pivoting=True)
+    >>> f.P, xnp.allclose(f.Q @ f.R, a[:, f.P], atol=1e-5)
+    (Array([1, 0], dtype=int32), Array(True, dtype=bool))
+    """
 
     Q: Any
     R: Any

@@ -123,7 +123,15 @@ _FACTORS = {True: _factors_of(True), False: _factors_of(False)}
 
 
 class LDL(NamedTuple):
-    """a = L D Lᴴ; L[P] is triangular."""
+    """a = L D Lᴴ; L[P] is triangular.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> a = xnp.asarray([[0.0, 2.0], [2.0, 1.0]])
+    >>> L, D, P = xc.linalg.ldl(a)
+    >>> L @ D @ L.T
+    Array([[0., 2.],
+           [2., 1.]], dtype=float32)
+    """
 
     L: Any
     D: Any

@@ -30,6 +30,13 @@ class LinearOperator:
       symmetric: whether it is known to be Hermitian: ``T`` is its conjugate, for real operators
         the operator itself.
       positive: whether it is known to be positive definite as well.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> a = xc.linalg.as_operator(xnp.asarray([[2.0, 1.0], [0.0, 3.0]]))
+    >>> (2 * a + a.T) @ xnp.ones(2)
+    Array([ 8., 10.], dtype=float32)
+    >>> a.shape, a.symmetric
+    ((2, 2), False)
     """
 
     shape: tuple[int, int]

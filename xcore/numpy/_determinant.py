@@ -24,7 +24,13 @@ from ._triangles import diagonal_of
 
 
 class SlogdetResult(NamedTuple):
-    """The sign of a determinant and the logarithm of its modulus."""
+    """The sign of a determinant and the logarithm of its modulus.
+
+    >>> import xcore.numpy as xnp
+    >>> found = xnp.linalg.slogdet(-xnp.eye(3))
+    >>> found.sign, abs(found.logabsdet)
+    (Array(-1., dtype=float32), Array(0., dtype=float32))
+    """
 
     sign: Array
     logabsdet: Array

@@ -59,13 +59,13 @@ def _power_of_two_near(x):
     return ops.reduce_precision(x, exponent_bits=limits.bits - 1 - limits.nmant, mantissa_bits=0)
 
 
-def _exp2(x):
+def raised_two(x):
     # a complex power is NaN where the exponent is infinite
     return ops.exp(_times(x, math.log(2))) if is_complex(x) else ops.pow(const(x, 2), x)
 
 
 # fmt: off
-exp2 = unary("exp2", _exp2, "2^x.", "xnp.exp2(xnp.arange(3)) → Array([1., 2., 4.], dtype=float32)")
+exp2 = unary("exp2", raised_two, "2^x.", "xnp.exp2(xnp.arange(3)) → Array([1., 2., 4.], dtype=float32)")
 log2 = unary("log2", _log_to(2), "Logarithm to the base 2.",
     "xnp.log2(xnp.asarray([1, 8])) → Array([0., 3.], dtype=float32)")
 log10 = unary("log10", _log_to(10), "Logarithm to the base 10.",
@@ -137,7 +137,7 @@ def _logaddexp2(x, y):
 def _log2_1p_exp2(gap):
     """log2(1 + t), t = 2^gap: as 1 + log2(1 + (t - 1) / 2) next to 1, where it is exact."""
     factor, one, half = (const(gap, v) for v in (math.log(2), 1, 0.5))
-    part = _exp2(gap)
+    part = raised_two(gap)
     near = ops.gt(part, half)
     tail = ops.log1p(ops.select(near, ops.mul(ops.sub(part, one), half), part))
     return ops.add(ops.convert(near, dtype=typeof(gap).dtype), ops.div(tail, factor))

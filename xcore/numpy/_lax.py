@@ -326,7 +326,12 @@ argmin = _position("argmin", "Index of the first smallest element along an axis.
 
 
 class FftType(enum.IntEnum):
-    """Which transform ``lax.fft`` is."""
+    """Which transform ``lax.fft`` is.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.lax.fft(xnp.ones(4), xc.lax.FftType.RFFT, (4,))
+    Array([4.+0.j, 0.+0.j, 0.+0.j], dtype=complex64)
+    """
 
     FFT = 0
     IFFT = 1

@@ -7,18 +7,32 @@ import enum
 from .. import _ops as ops
 from .._core import fused, typeof
 from ._docstrings import named
+from ._functions import raised_two
 from ._promote import as_array, as_arrays, as_inexact
 
 
 class RoundingMethod(enum.IntEnum):
-    """Where ``lax.round`` moves numbers halfway between two integers."""
+    """Where ``lax.round`` moves numbers halfway between two integers.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> x = xnp.asarray([0.5, 1.5, 2.5])
+    >>> xc.lax.round(x, xc.lax.RoundingMethod.TO_NEAREST_EVEN)
+    Array([0., 2., 2.], dtype=float32)
+    >>> xc.lax.round(x, xc.lax.RoundingMethod.AWAY_FROM_ZERO)
+    Array([1., 2., 3.], dtype=float32)
+    """
 
     AWAY_FROM_ZERO = 0
     TO_NEAREST_EVEN = 1
 
 
 class AccuracyMode(enum.Enum):
-    """How exact a function has to be; functions are as exact in every mode."""
+    """How exact a function has to be; functions are as exact in every mode.
+
+    >>> import xcore as xc
+    >>> xc.lax.exp(0.0, accuracy=xc.lax.AccuracyMode.HIGHEST)
+    Array(1., dtype=float32, weak_type=True)
+    """
 
     HIGHEST = 1
     DEFAULT = 2
@@ -68,7 +82,7 @@ def _numbered(compute):
 
 # What is called by other parameters than x, or x and y.
 _FORMS = {"polygamma": _of_order, "zeta": _shifted, "nextafter": _numbered} | dict.fromkeys(
-    ("cbrt", "cos", "exp", "expm1", "log", "log1p", "logistic", "rsqrt", "sin", "sqrt", "tan", "tanh"),
+    ("cbrt", "cos", "exp", "exp2", "expm1", "log", "log1p", "logistic", "rsqrt", "sin", "sqrt", "tan", "tanh"),
     _tolerant,
 )  # fmt: skip
 _PAIR = "arrays of one shape, or numbers; their dtypes are promoted to one."
@@ -135,6 +149,7 @@ reciprocal = _row("reciprocal", 1, "1/x.",
                   "(xnp.asarray([2.0, 0.0])) → Array([0.5, inf], dtype=float32)", _reciprocal, inexact=True)
 pow = _row("pow", 2, "x^y.", "(xnp.asarray([2.0, 9.0]), xnp.asarray([3.0, 0.5])) → Array([8., 3.], dtype=float32)")
 exp = _row("exp", 1, "e^x.", "(xnp.asarray([0.0, 1.0])) → Array([1. , 2.7183], dtype=float32)")
+exp2 = _row("exp2", 1, "2^x.", "(xnp.asarray([3.0, -1.0])) → Array([8. , 0.5], dtype=float32)", raised_two)
 expm1 = _row("expm1", 1, "e^x - 1, accurate near 0.",
              "(xnp.asarray([1e-8, 1.0])) → Array([1.0000e-08, 1.7183e+00], dtype=float32)")
 log = _row("log", 1, "Natural logarithm.", "(xnp.asarray([1.0, 10.0])) → Array([0. , 2.3026], dtype=float32)")
@@ -256,9 +271,10 @@ def round(x, rounding_method=RoundingMethod.AWAY_FROM_ZERO):
         return ops.round_even(x)
     size = ops.abs(x)
     below = ops.floor(size)
-    half = ops.full_like_type(typeof(x).strong(), 0.5)
+    half = ops.full_like_type(typeof(x), 0.5)
     # not floor(size + 1/2): that sum is rounded, and is 1 for the float below 1/2
-    up = ops.convert(ops.ge(ops.sub(size, below), half), dtype=typeof(x).dtype)
+    t = typeof(x)
+    up = ops.convert(ops.ge(ops.sub(size, below), half), dtype=t.dtype, weak=t.weak)
     return ops.mul(ops.sign(x), ops.add(below, up))
 
 

@@ -20,7 +20,15 @@ from ._promote import as_array, as_arrays, broadcast_shapes, one_axis  # noqa: F
 
 
 class GatherScatterMode(enum.Enum):
-    """What becomes of windows that do not fit."""
+    """What becomes of windows that do not fit.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> elements = xc.lax.GatherDimensionNumbers((), (0,), (0,))
+    >>> for mode in (xc.lax.GatherScatterMode.CLIP, xc.lax.GatherScatterMode.FILL_OR_DROP):
+    ...     print(xc.lax.gather(xnp.arange(3.0), xnp.asarray([[1], [7]]), elements, (1,), mode=mode))
+    [1. 2.]
+    [ 1. nan]
+    """
 
     CLIP = 0
     FILL_OR_DROP = 1
@@ -35,6 +43,12 @@ class GatherDimensionNumbers(NamedTuple):
       collapsed_slice_dims: axes of the operand along which a window has one element, and which go.
       start_index_map: the axis of the operand that each column of the indices is for.
       operand_batching_dims, start_indices_batching_dims: axes that run together.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> rows = xc.lax.GatherDimensionNumbers((1,), (0,), (0,))
+    >>> xc.lax.gather(xnp.eye(3), xnp.asarray([[2], [0]]), rows, (1, 3))
+    Array([[0., 0., 1.],
+           [1., 0., 0.]], dtype=float32)
     """
 
     offset_dims: tuple
@@ -52,6 +66,11 @@ class ScatterDimensionNumbers(NamedTuple):
       inserted_window_dims: axes of the operand along which a window has one element.
       scatter_dims_to_operand_dims: the axis of the operand that each column of the indices is for.
       operand_batching_dims, scatter_indices_batching_dims: axes that run together.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> elements = xc.lax.ScatterDimensionNumbers((), (0,), (0,))
+    >>> xc.lax.scatter_add(xnp.zeros(3), xnp.asarray([[1], [1]]), xnp.ones(2), elements)
+    Array([0., 2., 0.], dtype=float32)
     """
 
     update_window_dims: tuple
@@ -323,23 +342,6 @@ def mulhi(x, y):
     Array([1], dtype=int32)
     """
     return ops.mulhi(*as_arrays("lax.mulhi", x, y))
-
-
-@fused(1)
-def exp2(x, *, accuracy=None):
-    """2^x.
-
-    Args:
-      x: array of real or complex numbers.
-      accuracy: accepted; results are as exact in every mode.
-
-    >>> import xcore as xc, xcore.numpy as xnp
-    >>> xc.lax.exp2(xnp.asarray([3.0, -1.0]))
-    Array([8. , 0.5], dtype=float32)
-    """
-    x = as_array("lax.exp2", x)
-    t = typeof(x).strong()
-    return ops.pow(ops.full_like_type(t, 2), x)
 
 
 @boundary

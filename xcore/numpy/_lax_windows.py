@@ -18,7 +18,12 @@ from ._promote import SCALARS, as_array, astype, checked_scalar, one_axis
 
 
 class ConvDimensionNumbers(NamedTuple):
-    """Which axes of operand, kernel and result mean what: (batch, feature, *space) positions."""
+    """Which axes of operand, kernel and result mean what: (batch, feature, *space) positions.
+
+    >>> import xcore as xc
+    >>> xc.lax.conv_dimension_numbers((1, 3, 8, 8), (4, 3, 3, 3), ("NCHW", "OIHW", "NCHW"))
+    ConvDimensionNumbers(lhs_spec=(0, 1, 2, 3), rhs_spec=(0, 1, 2, 3), out_spec=(0, 1, 2, 3))
+    """
 
     lhs_spec: tuple
     rhs_spec: tuple
@@ -486,7 +491,12 @@ def _by_doubling(combine, xs, axis: int, window: int, dilation: int, length: int
 
 
 class Precision(enum.Enum):
-    """How products of float32 are computed on accelerators: in fast or in full precision."""
+    """How products of float32 are computed on accelerators: in fast or in full precision.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> xc.lax.dot(xnp.ones(2), xnp.ones(2), precision=xc.lax.Precision.HIGHEST)
+    Array(2., dtype=float32)
+    """
 
     DEFAULT = 0
     HIGH = 1

@@ -13,28 +13,54 @@ from ._promote import as_array, as_value, astype, inexact_dtype, result_dtype
 
 
 class EigResult(NamedTuple):
-    """Eigenvalues and, as columns, eigenvectors."""
+    """Eigenvalues and, as columns, eigenvectors.
+
+    >>> import xcore.numpy as xnp
+    >>> found = xnp.linalg.eig(xnp.asarray([[2.0, 0.0], [0.0, 3.0]]))
+    >>> found.eigenvalues
+    Array([2.+0.j, 3.+0.j], dtype=complex64)
+    >>> w, v = found
+    """
 
     eigenvalues: Array
     eigenvectors: Array
 
 
 class EighResult(NamedTuple):
-    """Eigenvalues in ascending order and, as columns, orthonormal eigenvectors."""
+    """Eigenvalues in ascending order and, as columns, orthonormal eigenvectors.
+
+    >>> import xcore.numpy as xnp
+    >>> found = xnp.linalg.eigh(xnp.asarray([[3.0, 0.0], [0.0, 2.0]]))
+    >>> found.eigenvalues, found.eigenvectors.shape
+    (Array([2., 3.], dtype=float32), (2, 2))
+    """
 
     eigenvalues: Array
     eigenvectors: Array
 
 
 class QRResult(NamedTuple):
-    """An orthonormal Q and an upper triangular R."""
+    """An orthonormal Q and an upper triangular R.
+
+    >>> import xcore.numpy as xnp
+    >>> found = xnp.linalg.qr(xnp.ones((3, 2)))
+    >>> found.Q.shape, found.R.shape
+    ((3, 2), (2, 2))
+    """
 
     Q: Array
     R: Array
 
 
 class SVDResult(NamedTuple):
-    """Singular vectors as columns of U and rows of Vh, and singular values S in descending order."""
+    """Singular vectors as columns of U and rows of Vh, and singular values S in descending order.
+
+    >>> import xcore.numpy as xnp
+    >>> found = xnp.linalg.svd(xnp.asarray([[2.0, 0.0], [0.0, 3.0]]))
+    >>> found.S
+    Array([3., 2.], dtype=float32)
+    >>> U, S, Vh = found
+    """
 
     U: Array
     S: Array

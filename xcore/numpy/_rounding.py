@@ -104,7 +104,7 @@ def round(a, decimals=0, out=None):
     size = ops.abs(up(work, scale))
     whole = 2.0 ** dtypes.finfo(typeof(size).dtype).nmant
     kept = ops.lt(size, ops.full_like_type(typeof(size), whole))
-    return astype(ops.select(kept, out, work) if decimals > 0 else out, dtype)
+    return astype(ops.select(kept, out, work) if decimals > 0 else out, dtype, typeof(a).weak)
 
 
 def _round_integers(a, unit: int):

@@ -16,6 +16,12 @@ class Unravel:
     """The way back: a function of vectors that returns trees. Equal ones are interchangeable.
 
     Without a dtype it takes vectors of any, which the leaves keep.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore.flatten_util import ravel_pytree
+    >>> flat, unravel = ravel_pytree({"a": 1.0, "b": xnp.zeros(2)})
+    >>> unravel(2 * flat)
+    {'a': Array(2., dtype=float32), 'b': Array([0., 0.], dtype=float32)}
     """
 
     __slots__ = ("dtype", "structure", "types")

@@ -60,6 +60,11 @@ class Descent:
     ``next(memory, s, y, g, step, fresh) -> (memory, d, slope, guess)``: from the changes s, y of the
     point and of the gradient, the gradient g, the last step and whether memory says nothing, to the
     direction, the slope along it and the step to try first.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> method = xc.optimize.Descent(xc.optimize.LBFGS(memory=20))
+    >>> xc.optimize.minimize(lambda x: xnp.sum((x - 1) ** 2), xnp.zeros(2), method=method).x
+    Array([1., 1.], dtype=float32)
     """
 
     rule: Any = static()

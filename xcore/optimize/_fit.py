@@ -23,6 +23,12 @@ class TrainState:
       opt_state: the optimizer's state.
       epoch: how many passes through the data were made in all.
       losses: the loss of each step, before it: shape (epochs, steps per epoch).
+
+    >>> import xcore.numpy as xnp, xcore.optimize as xo
+    >>> loss = lambda w: (w - 3) ** 2
+    >>> done = xo.fit(loss, xnp.asarray(0.0), None, xo.sgd(0.5), epochs=2)
+    >>> done.params, done.epoch, done.losses.shape
+    (Array(3., dtype=float32, weak_type=True), Array(2, dtype=int32), (2, 1))
     """
 
     params: Any

@@ -96,7 +96,13 @@ class MultiSteps:
 
 
 class LookaheadParams(NamedTuple):
-    """Parameters that the optimizer moves, and those that follow them every few steps."""
+    """Parameters that the optimizer moves, and those that follow them every few steps.
+
+    >>> import xcore as xc
+    >>> p = xc.optimize.LookaheadParams.init_synced({"w": 1.0})
+    >>> p.fast, p.slow
+    ({'w': 1.0}, {'w': 1.0})
+    """
 
     fast: Any
     slow: Any

@@ -33,6 +33,12 @@ class SDIRK:
       error: weights of the Uᵢ in the estimated error.
       order: of the result.
       inner: of the solution between the ends of a step, at most 4 and ``order``.
+
+    >>> import xcore as xc
+    >>> xc.pde.TRBDF2.order
+    2
+    >>> xc.pde.integrate(lambda u, t: -1000 * (u - 2), 1.0, [0.0, 1.0], tableau=xc.pde.TRBDF2)[-1].round(3)
+    Array(2., dtype=float32)
     """
 
     gamma: float = static()

@@ -29,6 +29,11 @@ class OdeSolution:
     """A solution as a function of the time: ``sol(t)`` is a column for each time.
 
     Beyond the ends its first and last pieces go on. It can be jitted and differentiated in t.
+
+    >>> from xcore.scipy.integrate import solve_ivp
+    >>> sol = solve_ivp(lambda t, y: -y, (0, 1), [1.0], dense_output=True).sol
+    >>> sol(0.5).round(2)
+    Array([0.61], dtype=float32)
     """
 
     def __init__(self, steps: list, points: list, real: np.dtype) -> None:

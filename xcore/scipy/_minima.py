@@ -35,6 +35,12 @@ class OptimizeResults(NamedTuple):
       fun, jac: the function and its gradient there.
       hess_inv: the last estimate of the inverse Hessian; None from methods without one.
       nfev, njev, nit: calls of the function, of its gradient; iterations.
+
+    >>> import xcore.numpy as xnp
+    >>> from xcore.scipy.optimize import minimize
+    >>> found = minimize(lambda x: xnp.sum((x - 1) ** 2), xnp.zeros(2), method="BFGS")
+    >>> bool(found.success), found.x.round(3)
+    (True, Array([1., 1.], dtype=float32))
     """
 
     x: Any

@@ -33,7 +33,13 @@ _ASTRAY = 0.01  # of F⁻¹ A y from y, at which bounds from factors F stop to m
 
 
 class Inertia(NamedTuple):
-    """How many eigenvalues are positive and negative, and whether that is certain."""
+    """How many eigenvalues are positive and negative, and whether that is certain.
+
+    >>> import xcore as xc
+    >>> found = xc.sparse.factorise(xc.sparse.diags_array([1.0, -2.0, 3.0]), kind="ldl").inertia()
+    >>> found.positive, found.negative
+    (Array(2, dtype=int32), Array(1, dtype=int32))
+    """
 
     positive: Array
     negative: Array

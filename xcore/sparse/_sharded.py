@@ -41,6 +41,11 @@ class ShardedRows(LinearOperator):
       pattern: the places, static.
       mesh, axes: the devices, and the names of the axes that rows are spread over.
       symmetric, positive: whether it is known to be Hermitian, and positive definite as well.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> a = xc.sparse.shard_rows(xc.sparse.diags_array([1.0, 2.0, 3.0]), xc.make_mesh((1,), ("i",)))
+    >>> a @ xnp.ones(3)
+    Array([1., 2., 3.], dtype=float32)
     """
 
     values: Any

@@ -72,7 +72,13 @@ def _running_max(x):
 
 
 class ModeResult(NamedTuple):
-    """The most frequent value of each line, and how often it occurs."""
+    """The most frequent value of each line, and how often it occurs.
+
+    >>> import xcore as xc, xcore.numpy as xnp
+    >>> found = xc.stats.mode(xnp.asarray([1, 2, 2, 3]))
+    >>> found.mode, found.count
+    (Array(2, dtype=int32), Array(2, dtype=int32))
+    """
 
     mode: Any
     count: Any

@@ -36,7 +36,13 @@ def _square(who: str, a: Any) -> Any:
 
 @struct
 class SuperLU:
-    """Factors of a square sparse matrix, which are made when first needed: see ``xcore.sparse.factorise``."""
+    """Factors of a square sparse matrix, which are made when first needed: see ``xcore.sparse.factorise``.
+
+    >>> from scipy import sparse
+    >>> from xcore.scipy.sparse.linalg import splu
+    >>> splu(sparse.csc_array([[2.0, 0.0], [1.0, 4.0]])).solve([2.0, 5.0])
+    Array([1., 1.], dtype=float64)
+    """
 
     factors: Factors
 

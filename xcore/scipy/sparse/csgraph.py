@@ -28,7 +28,14 @@ from .._names import guide
 
 
 class MaximumFlow(NamedTuple):
-    """How much flows, and how much of it along each edge."""
+    """How much flows, and how much of it along each edge.
+
+    >>> from scipy import sparse
+    >>> from xcore.scipy.sparse.csgraph import maximum_flow
+    >>> found = maximum_flow(sparse.csr_array([[0, 3, 2], [0, 0, 2], [0, 0, 0]]), 0, 2)
+    >>> found.flow_value
+    4
+    """
 
     flow_value: int
     flow: Sparse
