@@ -1,12 +1,23 @@
 """The reference of the site has a place for every public name, and reads docstrings as they are meant."""
 
 import ast
+import doctest
 import importlib
 import re
 
 import pytest
 
-from tools.site import examples, formulas, imports, names, prose, reference, related, signatures
+from tools.site import (
+    examples,
+    foreign,
+    formulas,
+    imports,
+    names,
+    prose,
+    reference,
+    related,
+    signatures,
+)
 from tools.site.words import PAGES as PAGE_WORDS
 from tools.site.words import WORDS, keywords
 
@@ -273,6 +284,23 @@ def test_examples_of_pages_can_be_copied():
             assert "._" not in line, (place.name, line)
             if "torch" not in line and "jax" not in line:
                 exec(line, {})
+
+
+def test_every_function_and_class_has_an_example():
+    without = {
+        p.name
+        for p in names.places().values()
+        if p.kind != "data" and ">>>" not in reference.documentation(p)
+    }
+    assert without == {"xcore.typing.DeviceLike"}  # a union
+
+
+def test_what_is_told_of_foreign_classes_is_so():
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    for name, doc in foreign.TOLD.items():
+        assert name in names.places()
+        runner.run(doctest.DocTestParser().get_doctest(doc, {}, name, None, None))
+    assert runner.summarize(verbose=False).failed == 0
 
 
 def test_a_distribution_shows_its_functions():

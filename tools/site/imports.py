@@ -110,8 +110,8 @@ def undefined(doc: str) -> set[str]:
                 (used if isinstance(node.ctx, ast.Load) else made).add(node.id)
             elif isinstance(node, ast.arg):
                 made.add(node.arg)
-            elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-                made.add(node.name)
+            elif isinstance(node, ast.FunctionDef | ast.ClassDef | ast.ExceptHandler):
+                made.add(node.name or "")
             elif isinstance(node, ast.alias):
                 made.add((node.asname or node.name).partition(".")[0])
     return used - made - {"_"}

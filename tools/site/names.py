@@ -87,9 +87,11 @@ def _offered(name: str, value: object) -> bool:
     return name[0] != "_" and owner.startswith("xcore") and not inspect.ismodule(value)
 
 
-def _rank(name: str) -> tuple[int, int, str]:
-    package = name.rpartition(".")[0]
-    return (ORDER.index(package) if package in ORDER else len(ORDER), name.count("."), name)
+def _rank(name: str, own: str) -> tuple[int, int, bool, str]:
+    """Of several names the page has that in the first package, and there the one that the object calls itself."""
+    package, _, short = name.rpartition(".")
+    order = ORDER.index(package) if package in ORDER else len(ORDER)
+    return order, name.count("."), short != own, name
 
 
 @functools.cache
@@ -109,7 +111,8 @@ def places() -> dict[str, Place]:
                 values[key] = value
     found = {}
     for key, all_names in names.items():
-        first, *rest = sorted(set(all_names), key=_rank)
+        own = getattr(values[key], "__name__", "")
+        first, *rest = sorted(set(all_names), key=lambda name, own=own: _rank(name, own))
         found[first] = Place(first, values[key], rest)
     return dict(sorted(found.items()))
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from xcore._core.package import Elsewhere
 from xcore.stats._family import Family
 
-from . import facts, families, names, related, signatures
+from . import facts, families, foreign, names, related, signatures
 from .examples import cards, examples_of
 from .imports import with_imports
 from .names import ROOT, Place, canonical, page_of, places, public_modules, public_names
@@ -122,6 +122,8 @@ def public_classes() -> frozenset[type]:
 
 def documentation(place: Place) -> str:
     """The docstring of an object, but not that of the class of a constant."""
+    if place.name in foreign.TOLD:
+        return inspect.cleandoc(foreign.TOLD[place.name])
     doc = inspect.getdoc(place.value) or ""
     if isinstance(place.value, Family) and (shown := families.example(place.value)):
         return f"{doc}\n\n{shown}"

@@ -61,7 +61,7 @@ def _power_of_two_near(x):
 
 def raised_two(x):
     # a complex power is NaN where the exponent is infinite
-    return ops.exp(_times(x, math.log(2))) if is_complex(x) else ops.pow(const(x, 2), x)
+    return ops.exp(_times(x, math.log(2))) if is_complex(x) else ops.pow(ops.splat(typeof(x), 2), x)
 
 
 # fmt: off
