@@ -4,8 +4,9 @@ python -m tools.site.facts [names that begin so]     writes tools/site/facts.tsv
 
 The example of a docstring is run with the function replaced by one that keeps what it is called with. On these
 arguments it is traced, batched, differentiated (the derivative is held against differences of the values in double
-precision, and the transposed derivative against it), given other dtypes, and lowered for other platforms. A test
-does it again for a part of the rows (`tests/site/test_facts.py`).
+precision, and the transposed derivative against it), given other dtypes, and lowered for other platforms. Of
+optimizers, schedules and proximal maps what they make is tried, of distributions the density, and of functions
+that make arrays of nothing the dtypes. A test does it again for a part of the rows (`tests/site/test_facts.py`).
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ import numpy as np
 
 import xcore as xc
 import xcore.numpy as xnp
+from xcore.stats._family import Family
 
+from . import families
 from .imports import surroundings
 from .names import Place, places
 
@@ -35,7 +38,8 @@ FILE = Path(__file__).with_name("facts.tsv")
 # Whose functions compute with arrays; the others handle functions, files, devices.
 PACKAGES = """
     xcore.numpy xcore.numpy.linalg xcore.numpy.fft xcore.lax xcore.lax.linalg xcore.linalg xcore.sparse xcore.pde
-    xcore.optimize xcore.optimize.prox xcore.decomp xcore.special xcore.fft xcore.nn xcore.image xcore.random
+    xcore.optimize xcore.optimize.prox xcore.decomp xcore.special xcore.fft xcore.nn xcore.nn.initializers
+    xcore.image xcore.random xcore.stats
     xcore.scipy.linalg xcore.scipy.sparse.linalg xcore.scipy.optimize xcore.scipy.integrate xcore.scipy.interpolate
     xcore.scipy.signal xcore.scipy.ndimage xcore.ops
 """.split()
@@ -59,6 +63,7 @@ CONVENTION = """
 """.split()
 KNOWN = ((CONVENTION, "by convention"), (SOLUTIONS, "of the solution"), (UNSAID, ""))
 REAL = ("bfloat16", "float16", "float32", "float64", "complex64", "complex128")
+_NARROW = {"float64": "float32", "complex128": "complex64", "int64": "int32", "uint64": "uint32"}
 WHOLE = ("bool", "int32", "int64", "uint8")
 
 
@@ -132,6 +137,8 @@ def _replaced(place: Place, other: Callable):
 
 def call(place: Place) -> Call | None:
     """The function of the arrays in its example; numbers that can be arrays are."""
+    if isinstance(place.value, Family):
+        return _density(place.value)
     got = recorded(place)
     if got is None:
         return None
@@ -142,7 +149,33 @@ def call(place: Place) -> Call | None:
             and _tried(lambda made=made: xc.eval_shape(made.f, *made.arrays)) is not None
         ):
             return made
-    return made  # pyright: ignore[reportPossiblyUnboundVariable]
+    return _of_what_it_makes(place.value, *got) or made  # pyright: ignore
+
+
+def _density(family: Family) -> Call:
+    shapes, places = families.quantiles(family)
+    return Call(
+        getattr(family, "pmf" if family.discrete else "pdf"), [places[1], *map(xnp.asarray, shapes)]
+    )
+
+
+def _of_what_it_makes(f: Callable, args: tuple, kwargs: dict) -> Call | None:
+    """Of an optimizer its update, of a schedule the value at counts, of a proximal map the point."""
+    made = _tried(lambda: f(*args, **kwargs))
+    x = xnp.asarray([[0.5, -1.5, 2.5], [1.5, 0.25, -0.5]])
+    tries = [
+        Call(lambda x, g: made.update(g, made.init(x), x)[0], [x, x[::-1] / 3]),
+        Call(lambda x: made(x, 0.5), [x]),
+        Call(lambda x: made(x), [x]),
+    ]
+    tries = tries[:1] if hasattr(made, "update") else tries[1:] if callable(made) else []
+    return next((t for t in tries if _given(t)), None)
+
+
+def _given(made: Call) -> bool:
+    """Whether arrays come out."""
+    shapes = _tried(lambda: xc.eval_shape(made.f, *made.arrays))
+    return shapes is not None and all(hasattr(s, "dtype") for s in xc.tree.leaves(shapes))
 
 
 def _of_arrays(f: Callable, given: tuple, numbers: bool) -> Call:
@@ -180,7 +213,7 @@ def _as_arrays(x, numbers: bool):
     if isinstance(x, list):
         flat = np.asarray(x) if _regular(x) else None
         return (
-            xnp.asarray(flat)
+            xnp.asarray(x)
             if flat is not None and flat.dtype.kind in "fc"
             else [_as_arrays(v, numbers) for v in x]
         )
@@ -202,8 +235,8 @@ def _regular(x: list) -> bool:
 def facts(place: Place) -> Facts | None:
     """The row of a function, or None where its example calls it with no array."""
     made = call(place)
-    if made is None or not made.arrays:
-        return None
+    if made is None or not made.arrays or place.package == "xcore.nn.initializers":
+        return _created(place)  # keys are not what they are of
     jit = _tried(lambda: xc.eval_shape(made.f, *made.arrays)) is not None
     if not jit:
         return Facts(place.name, "no", "", "", "", "", "")
@@ -220,6 +253,39 @@ def facts(place: Place) -> Facts | None:
         lowers(made, "cuda"),
         lowers(made, "tpu"),
     )
+
+
+def _created(place: Place) -> Facts | None:
+    """Of what makes arrays from counts and bounds, or from a key: the dtypes, and where it compiles."""
+    got = recorded(place)
+    if got is None:
+        return None
+    kept = [f for f in _makers(place.value, *got) if _array_of(f, "float32")]
+    if not kept:
+        return None
+    with xc.enable_x64(True):
+        taken = [d for d in WHOLE + REAL if _array_of(kept[0], d)]
+    made = Call(functools.partial(kept[0], "float32"), [])
+    return Facts(
+        place.name, "yes", "", "", " ".join(taken), lowers(made, "cuda"), lowers(made, "tpu")
+    )
+
+
+def _makers(f: Callable, args: tuple, kwargs: dict) -> list[Callable]:
+    """Functions of a dtype: this one, or the initializer that it makes, for matrices or kernels."""
+    inner = [lambda d, s=s: f(*args, **kwargs)(xc.random.key(0), s, d) for s in ((3, 4), (3, 3, 4))]
+    signature = _tried(lambda: inspect.signature(f))
+    if signature is None or "dtype" not in signature.parameters:
+        return [lambda d, s=s: f(xc.random.key(0), s, d) for s in ((3, 4),)] + inner
+    given = signature.bind(*args, **kwargs).arguments
+    plain = lambda d: f(**{**given, "dtype": d})  # noqa: E731
+    positional = lambda d: f(*args, **{**kwargs, "dtype": d})  # noqa: E731
+    return [positional, plain, *inner]
+
+
+def _array_of(f: Callable, dtype: str) -> bool:
+    shapes = xc.tree.leaves(_tried(lambda: xc.eval_shape(lambda: f(dtype))))
+    return bool(shapes) and all(getattr(s, "dtype", None) == np.dtype(dtype) for s in shapes)
 
 
 def dtypes(made: Call) -> str:
@@ -369,7 +435,9 @@ def _near(found, measured) -> bool:
 
 
 def lowers(made: Call, platform: str) -> str:
-    lowered = _tried(lambda: xc.jit(made.f).trace(*made.arrays).lower(platform).as_text())
+    """With 32 bits, which every platform has."""
+    at = [x.astype(_NARROW.get(str(x.dtype), x.dtype)) for x in made.arrays]
+    lowered = _tried(lambda: xc.jit(made.f).trace(*at).lower(platform).as_text())
     if lowered is None:
         return "no"
     return "host" if "python" in lowered or "callback" in lowered else "yes"
@@ -388,7 +456,8 @@ def _tried(f: Callable) -> Any:
 
 
 def of_interest() -> list[Place]:
-    return [p for p in places().values() if p.package in PACKAGES and inspect.isroutine(p.value)]
+    kinds = [p for p in places().values() if p.package in PACKAGES]
+    return [p for p in kinds if inspect.isroutine(p.value) or isinstance(p.value, Family)]
 
 
 @functools.cache

@@ -14,15 +14,21 @@ _SHAPES = (
 _PLACES = (0.05, 0.5, 0.95)
 
 
-def example(family: Family) -> str:
-    """Three quantiles, and the probabilities up to them."""
+def quantiles(family: Family):
+    """Shapes that it takes, and the quantiles of three probabilities."""
     count = len(family.formulas.shapes)
     for shapes in (s for s in _SHAPES if len(s) == count):
         found = family.ppf(xnp.asarray(_PLACES), *shapes)
         if np.isfinite(found).all() and found[0] < found[2]:
-            break
-    else:
-        return ""
+            return shapes, found
+    raise ValueError(
+        f"tools.site.families: no shapes are known for {family.name}; add some to _SHAPES"
+    )
+
+
+def example(family: Family) -> str:
+    """Three quantiles, and the probabilities up to them."""
+    shapes, found = quantiles(family)
     more = "".join(f", {s}" for s in shapes)
     back = family.cdf(found, *shapes).round(3)
     return (
