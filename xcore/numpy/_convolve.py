@@ -41,7 +41,7 @@ def _correlated(x, kernel, mode: str, precision, preferred):
 
 
 def convolve(a, v, mode="full", *, precision=None, preferred_element_type=None):
-    """The convolution of two vectors: element k is sum_i a[i] v[k - i].
+    """The convolution of two vectors: element k is Σᵢ a[i] v[k - i].
 
     Args:
       a, v: 1-d arrays.
@@ -65,7 +65,7 @@ def _convolve(pair, mode, precision, preferred):
 
 
 def correlate(a, v, mode="valid", *, precision=None, preferred_element_type=None):
-    """The correlation of two vectors: element k is sum_i a[i + k] conj(v[i]).
+    """The correlation of two vectors: element k is Σᵢ a[i + k] conj(v[i]).
 
     Args:
       a, v: 1-d arrays.

@@ -87,7 +87,7 @@ def minimize(
       jac: True if fun returns (value, gradient); or ``jac(x, *args)``, the gradient, a tree like x0.
       hess, hessp: ``hess(x, *args)``, the Hessian, a matrix or a ``sparse.Sparse``; or ``hessp(x, p, *args)``, its
         product with p.
-      bounds: a tuple (lower, upper), each a tree like x0, a number or None; or SciPy's forms: a *list*
+      bounds: a tuple (lower, upper), each a tree like x0, a number or None; or SciPy's forms: a list (no tuple)
         with a pair (least, greatest) for each variable, None for no bound; an object with lb and ub.
       constraints: ``Constraints``, or what SciPy knows: dicts with "type", "fun", "jac", "args", and
         objects such as its LinearConstraint and NonlinearConstraint. See ``minimize_constrained``.

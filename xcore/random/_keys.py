@@ -364,6 +364,9 @@ def _new_key(who: str, seed, impl) -> KeyArray:
 def key(seed, *, impl=None, dtype=None) -> KeyArray:
     """A random key from a seed.
 
+    A key is used once: it gives the same numbers again, and to other functions numbers that depend on them.
+    ``split`` makes new ones of it; under the setting ``debug_key_reuse`` a second use raises.
+
     Args:
       seed: an integer of up to 64 bits. Near seeds give keys as good as any.
       impl: the generator: "threefry2x32" (the default, with the numbers of jax.random) or
@@ -374,6 +377,9 @@ def key(seed, *, impl=None, dtype=None) -> KeyArray:
     >>> xc.random.key(42)
     Array((), dtype=key<fry>) overlaying:
     [ 0 42]
+    >>> first, second = xc.random.split(xc.random.key(42))
+    >>> xc.random.normal(first) == xc.random.normal(second)
+    Array(False, dtype=bool)
     """
     return _new_key("key", seed, dtype if impl is None else impl)
 

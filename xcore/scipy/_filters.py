@@ -90,7 +90,7 @@ def convolve(
     in1: ArrayLike | Sequence[Any], in2: ArrayLike | Sequence[Any], mode: str = "full",
     method: str = "auto", precision: Any = None,
 ) -> Array:  # fmt: skip
-    """The convolution of two arrays over all axes: element k is sum_i in1[i] in2[k - i].
+    """The convolution of two arrays over all axes: element k is Σᵢ in1[i] in2[k - i].
 
     Args:
       in1, in2: arrays with the same number of axes.
