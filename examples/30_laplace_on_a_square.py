@@ -32,7 +32,7 @@ full = lap.full(u)
 influence = xc.grad(middle)(left)
 with figure("plate", cols=2, size=(9, 4)) as (first, second):
     drawn = first.contourf(x, x, np.asarray(full).T, 20)
-    first.figure.colorbar(drawn, ax=first)
+    first.figure.colorbar(drawn, ax=first, fraction=0.046, pad=0.04)
     first.set(title="temperature", aspect="equal", xlabel="x", ylabel="y")
     second.plot(x, influence)
     second.set(

@@ -37,7 +37,7 @@ with figure("heat", cols=2, size=(9, 4)) as (first, second):
     shown = (first, u, "at the start"), (second, np.asarray(exact), f"at t = {end}")
     for ax, field, title in shown:
         image = ax.imshow(field.T, origin="lower", extent=(0, 1, 0, 1), interpolation="bilinear")
-        ax.figure.colorbar(image, ax=ax, label="temperature")
+        ax.figure.colorbar(image, ax=ax, fraction=0.046, pad=0.04, label="temperature")
         ax.set(title=title, xlabel="x", ylabel="y")
 states = pde.trajectory(pde.ThetaMethod(lap), u, end / 60, 60, every=1)
 with film("heat") as (ax, take):  # in colours that follow the falling maximum

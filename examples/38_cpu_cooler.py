@@ -57,7 +57,7 @@ with figure("cooler", rows=2, cols=2, size=(10, 6.6)) as axes:
         image = ax.imshow(field.T, origin="lower", extent=extent, cmap="viridis")
         ax.set(title=title, xlabel="mm", ylabel="mm")
         ax.grid(False)
-        ax.figure.colorbar(image, ax=ax, shrink=0.8, label=unit)
+        ax.figure.colorbar(image, ax=ax, fraction=0.046, pad=0.04, label=unit)
     axes[1, 1].plot(fins, found, "o-")
     axes[1, 1].set(title="with more fins", xlabel="fins", ylabel="hottest, degrees above the room")
 

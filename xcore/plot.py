@@ -70,7 +70,7 @@ def field(grid: Any, u: Any, ax: Any = None, *, kind: str = "map", **options: An
         drawn = ax.pcolormesh(x, y, flat.T, **{"shading": shading, **options})
     else:
         drawn = ax.contour(x, y, flat.T, **options)
-    ax.figure.colorbar(drawn, ax=ax, shrink=0.85)
+    _add_scale(ax, drawn)
     names = ("r", "z") if name == "cylindrical" and box.ndim == 2 else ("x", "y")
     ax.set(xlabel=names[0], ylabel=names[1], aspect="equal")
     return ax
@@ -304,7 +304,7 @@ def matrix(a: Any, ax: Any = None, *, structure: bool = False, **options: Any) -
         return ax
     shown = np.abs(dense) if np.iscomplexobj(dense) else dense
     drawn = ax.imshow(shown, **{**_symmetric_limits(shown), **options})
-    ax.figure.colorbar(drawn, ax=ax, shrink=0.85)
+    _add_scale(ax, drawn)
     return ax
 
 
@@ -486,6 +486,11 @@ def _axes(ax: Any) -> Any:
 def _value(found: Any) -> Any:
     """The value of a Solution, or what is not one itself."""
     return found.value if hasattr(found, "status") and hasattr(found, "value") else found
+
+
+def _add_scale(ax: Any, drawn: Any) -> None:
+    """The colours' scale, as high as the axes, whatever their shape."""
+    ax.figure.colorbar(drawn, cax=ax.inset_axes((1.03, 0, 0.045, 1), label="<colorbar>"))
 
 
 def _limits(values: np.ndarray) -> tuple[float, float]:
