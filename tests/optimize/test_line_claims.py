@@ -80,6 +80,42 @@ def test_poles_and_holes_are_no_roots(dtype, method):
 
 
 @pytest.mark.parametrize("method", ["toms748", "brent", "bisect"])
+@pytest.mark.parametrize("dtype", SCALES)
+def test_poles_of_sums_that_hold_few_digits_of_x_are_no_roots(dtype, method):
+    """Near the pole x is lost in a sum, so |f| is a constant there: it stays between two numbers, and does not grow."""
+    odd = lambda z: xnp.where(z > 0, 1, -1)
+    tiny = xnp.finfo(dtype).tiny
+    poles = (
+        lambda z: 1 / (z + tiny * odd(z)), lambda z: -1 / xnp.tan(z + tiny * odd(z)),
+        lambda z: odd(z) * xnp.log(xnp.maximum(xnp.abs(z), 1e-30) / 9),
+        lambda z: 1 / xnp.cbrt(z + tiny * odd(z)),
+    )  # fmt: skip
+    roots = (
+        lambda z: z,
+        xnp.sin,
+        xnp.cbrt,
+        lambda z: z / (z * z + 1e-5),
+        lambda z: odd(z).astype(dtype),
+    )
+
+    @xc.jit
+    def solve(which, s, far):
+        z = lambda x: (s * x + far) - far
+        f = lambda x: xc.lax.switch(which, poles + roots, z(x)).astype(x.dtype)
+        return xo.root_scalar(f, (-0.4 / s, 0.7 / s), method=method)
+
+    eps = float(np.finfo(dtype).eps)
+    for s in (1.0, 1e-8, 1e8):
+        for far in (0.0, 1.0, np.pi / 2, 1e-5 / eps):
+            found = [solve(np.int32(k), *np.array([s, far], dtype)) for k in range(9)]
+            names = [xo.Status(int(r.status)).name for r in found]
+            assert names == ["stagnation"] * 4 + ["success"] * 5, (s, far, names)
+    tan = lambda u: xnp.tan(xnp.asarray(1e-8, dtype) * u + np.asarray(np.pi / 2, dtype))
+    ends = np.array([-1e7, 2e7], dtype)
+    assert not xo.root_scalar(tan, tuple(ends), method=method).success
+
+
+@pytest.mark.parametrize("method", ["toms748", "brent", "bisect"])
 def test_brackets_without_an_end_are_refused(method):
     """Their width is infinite, as is what it is compared with: any end was called a root."""
     f = lambda x: xnp.arctan(x) - 1

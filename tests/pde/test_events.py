@@ -115,3 +115,120 @@ def test_endless_bounces_end_with_a_status():
         report=True,
     )
     assert not got.ok and np.isnan(got.value["x"][2]) and float(got.ended) <= 4 / G * 1.001
+
+
+def wave(u, t):
+    return xnp.stack([u[1], -u[0]])
+
+
+HALF = np.sort(
+    np.r_[np.pi / 3 + 2 * np.pi * np.arange(3), 5 * np.pi / 3 + 2 * np.pi * np.arange(3)]
+)
+ALIKE = {
+    "the same": lambda u, t: u[0] - 0.5, "three times it": lambda u, t: 3 * u[0] - 1.5,
+    "minus it": lambda u, t: 0.5 - u[0], "of other roundings": lambda u, t: (u[0] - 0.5) * (1 + u[0] ** 2),
+    "of fewer digits": lambda u, t: (u[0] + 1e3) - 1000.5,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("tableau", ["DORMAND_PRINCE", "RODAS5P"])
+@pytest.mark.parametrize("act", ["jump", "terminal", "both jump"])
+def test_zeros_at_the_same_time_are_all_found_and_each_once(act, tableau):
+    """Rounding puts one of them before and one behind the other, where the run is cut."""
+
+    @xc.jit
+    def counts():
+        acts = {"terminal": 3} if act == "terminal" else {"jump": lambda u, t: u}
+        other = {"jump": lambda u, t: u} if act == "both jump" else {}
+        found = []
+        for name, f in ALIKE.items():
+            if (name, act) == ("of fewer digits", "terminal"):
+                continue  # its zero may lie behind the end by what it does not show
+            pair = [pde.Event(ALIKE["the same"], **acts), pde.Event(f, **other)]
+            for events in (pair, pair[::-1]):
+                got = pde.integrate(
+                    wave, xnp.asarray([1.0, 0.0]), [0.0, 19.0], events=events, rtol=1e-7,
+                    tableau=getattr(pde, tableau), report=True,
+                )  # fmt: skip
+                found.append((got.events, got.t_events))
+        return found
+
+    want = HALF[: 3 if act == "terminal" else 6]
+    with xc.enable_x64():
+        for number, times in counts():
+            assert number.tolist() == [len(want)] * 2
+            for t in times:
+                np.testing.assert_allclose(t[: len(want)], want, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_jump_away_from_zero_is_found_again(dtype):
+    """A sawtooth: it rises to 1 and is set back, within what would be one step. Beside it, what only looks on."""
+    with xc.enable_x64():
+        for unit in np.array([1, 1e-12, 1e12], dtype):
+            full = lambda u, t: u[0] - unit  # noqa: B023
+            events = [
+                pde.Event(full, jump=lambda u, t: 0 * u), pde.Event(full),
+                pde.Event(lambda u, t: u[0] - unit / 2, direction=1),  # noqa: B023
+            ]  # fmt: skip
+            got = pde.integrate(
+                lambda u, t: 0 * u + unit,  # noqa: B023
+                np.zeros(1, dtype), np.array([0, 7.25], dtype), events=events, report=True, atol=1e-9 * float(unit),
+            )  # fmt: skip
+            assert got.ok and got.events.tolist() == [7, 7, 7]
+            np.testing.assert_allclose(got.value[-1] / unit, 0.25, rtol=1e-4)
+            np.testing.assert_allclose(got.t_events[2][:7], 0.5 + np.arange(7), rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_who_looks_on_sees_a_ball_fall_to_the_ground_and_never_rise_through_it(dtype):
+    ground = lambda u, t: u["x"]
+    back = lambda u, t: u | {"v": -0.8 * u["v"]}
+    events = [pde.Event(ground, jump=back), *(pde.Event(ground, direction=d) for d in (-1, 0, 1))]
+    for order in (events, events[::-1]):
+        with xc.enable_x64():
+            start = {"x": np.ones((), dtype), "v": np.zeros((), dtype)}
+            got = pde.integrate(falling, start, np.array([0, 3], dtype), events=order, report=True)
+        want = (2 / G) ** 0.5 * (1 + 2 * 0.8 * (1 - 0.8 ** np.arange(9)) / 0.2)
+        hits = int((want < 3).sum())
+        assert got.events.tolist() == [hits, hits, hits, 0][:: 1 if order is events else -1]
+
+
+def test_two_jumps_at_once_are_both_made():
+    """A ball in a corner; each of the walls turns one speed round."""
+    turn = lambda i: lambda u, t: u.at[i].multiply(-1)
+    with xc.enable_x64():
+        got = pde.integrate(
+            lambda u, t: xnp.stack([u[2], u[3], 0 * t, 0 * t]), xnp.asarray([1.0, 0.3, -1.0, -0.3]), [0.0, 3.0],
+            events=[pde.Event(lambda u, t: u[0], jump=turn(2)), pde.Event(lambda u, t: u[1], jump=turn(3))], report=True,
+        )  # fmt: skip
+        assert got.events.tolist() == [1, 1]
+        np.testing.assert_allclose(got.value[-1], [2, 0.6, 1, 0.3], rtol=1e-9)
+
+
+@pytest.mark.parametrize("power", [1, 2, 3])
+def test_what_starts_at_zero_without_a_slope_is_found_later(power):
+    with xc.enable_x64():
+        got = pde.integrate(
+            lambda u, t: 0 * u + 1, np.zeros(1), [0.0, 3.0], first_step=2.0, report=True,
+            events=lambda u, t: u[0] ** power * (1 - u[0]),
+        )  # fmt: skip
+        assert got.events.tolist() == [1]
+        np.testing.assert_allclose(got.t_events[0][0], 1, rtol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["RK45", "Rodas5P"])
+def test_solve_ivp_tells_what_is_zero_at_the_end_of_a_step_once(method):
+    twice = lambda t, y: (y[0] - 1) * (y[0] - 2)
+    twice.terminal = 2
+    rising = lambda t, y: y[0] - 1
+    rising.direction = 1
+    with xc.enable_x64():
+        got = xc.scipy.integrate.solve_ivp(
+            lambda t, y: 0 * y + 1, (0.0, 4.0), np.zeros(1), method=method, first_step=0.25, max_step=0.25,
+            events=[lambda t, y: y[0] - 1, rising, lambda t, y: t - 1.5, twice],
+        )  # fmt: skip
+    assert got.status == 1
+    for found, want in zip(got.t_events, [[1], [1], [1.5], [1, 2]], strict=True):
+        assert len(found) == len(want)
+        np.testing.assert_allclose(found, want, rtol=1e-14)

@@ -96,6 +96,44 @@ def test_no_claim_is_false(dtype, scale):
     assert diagonal.ok  # of an easy one something must be claimed
 
 
+ENDS = {
+    "float32": (1, 1e-20, 1e-37, 1e36), "complex64": (1, 1e-37, 1e36),
+    "float64": (1, 1e-160, 1e-306, 1e305), "complex128": (1, 1e-306, 1e305),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ENDS)
+@pytest.mark.parametrize("sigma", [None, 0.9])
+def test_residuals_are_told_at_the_ends_of_the_range(dtype, sigma):
+    """Where squares, or residuals themselves, are below it; beside wider numbers."""
+    n, k = 9, 2
+    draw = lambda: rng.normal(size=(n, n))
+    families = [
+        draw(), draw() + 10 * np.eye(n), np.eye(n), np.eye(n) + np.eye(n, k=1), np.eye(n, k=1), np.triu(draw()),
+        np.roll(np.eye(n), 1, axis=0), np.diag(10.0 ** -np.arange(n)) @ draw(), np.outer(*rng.normal(size=(2, n))),
+        0 * draw(),
+    ]  # fmt: skip
+    a = np.stack([(s * f).astype(dtype) for s in ENDS[dtype] for f in families])
+    scales = np.repeat(np.array(ENDS[dtype]), len(families)).astype(a.real.dtype)
+
+    def run(a, scale):
+        return sparse.eigs(a, k, sigma=sigma and sigma * scale, report=True)
+
+    found = xc.jit(xc.vmap(run))(a, scales)
+    w, v = (np.asarray(x).astype(np.clongdouble) for x in found.value)
+    units = scales.astype(np.longdouble)[:, None, None]
+    left = a.astype(np.clongdouble) / units @ v - v * (w[:, None] / units)
+    left = np.linalg.norm(left, axis=1).astype(float)
+    size = np.linalg.norm((a.astype(np.clongdouble) / units).astype(complex), 2, axis=(1, 2))
+    ok = np.asarray(found.ok)
+    told = np.asarray(found.certificate.residual).astype(np.longdouble) / units[:, 0]
+    bad = ~(left <= told.astype(float) * (1 + 1e-6) + 1e-18 * size[:, None])
+    assert not bad.any(), (np.argwhere(bad), left[bad], told[bad].astype(float))
+    allowed = 2.2 * np.finfo(dtype).eps ** 0.75 * size
+    assert (left.max(1) <= allowed)[ok].all()
+    assert ok[: len(families)].mean() > 0.7 and ok.mean() > 0.6
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("which", ["LM", "SM"])
 def test_many_restarts_end_within_the_tolerance(dtype, which):

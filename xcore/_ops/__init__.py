@@ -31,7 +31,7 @@ from .slicing import (
     scatter,
 )
 from .sort import sort, take_along, top_k
-from .spectral import eig, eig_of_any_scale, eigh, schur, svd
+from .spectral import beyond, eig, eig_of_any_scale, eigh, schur, svd
 from .transcendental import *  # noqa: F403
 from .trigonometric import trig
 # fmt: on

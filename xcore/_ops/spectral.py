@@ -538,15 +538,16 @@ def eig_of_any_scale(a, *, left: bool, right: bool) -> list:
     t = typeof(a)
     if 0 in t.shape:
         return eig(a, left=left, right=right)
-    s = _beyond(a, t)
+    s = beyond(a)
     spread = lambda x, o: broadcast_in_dim(x, shape=o.shape, dims=tuple(range(t.ndim - 2)))  # noqa: E731
     w, *vectors = eig(div(a, convert(spread(s, t), dtype=t.dtype)), left=left, right=right)
     return [mul(w, convert(spread(s, typeof(w)), dtype=typeof(w).dtype)), *vectors]
 
 
-def _beyond(a, t: ArrayType):
+def beyond(a):
     """By which power of two each matrix is larger or smaller than what LAPACK takes as it is: no further,
     so that small elements beside large ones stay within the range."""
+    t = typeof(a)
     limits = np.finfo(dtypes.to_real(t.dtype))
     size = reduce_max(abs(stop_gradient(a)), axes=(t.ndim - 2, t.ndim - 1))
     number = lambda x: full_like_type(typeof(size), float(x))  # noqa: E731

@@ -276,7 +276,7 @@ def _normal(where, like):
     return xnp.where(where, dtypes.finfo(real).tiny, real.type(0))
 
 
-def of_least_squares(a, b, x, rank, s) -> dict:
+def of_least_squares(a, b, x, rank, s, unit=1) -> dict:
     """What the rank rests on, and how many digits of x, of least norm for that rank, are right.
 
     With a relative change e of a, and the gap g = (sᵣ - sᵣ₊₁) / s₁ that the rank rests on, x changes
@@ -284,7 +284,7 @@ def of_least_squares(a, b, x, rank, s) -> dict:
     2002, theorem 20.1) e is taken to be a few roundings, as the factorisation is backward stable.
 
     Args:
-      s: the singular values, descending, or (s₁, sₙ) as far as they are known.
+      s: the singular values, descending, or (s₁, sₙ) as far as they are known, by ``unit``.
     """
     real = typeof(s).dtype
     padded = xnp.concatenate([s, xnp.zeros((*typeof(s).shape[:-1], 2), real)], axis=-1)
@@ -293,7 +293,7 @@ def of_least_squares(a, b, x, rank, s) -> dict:
     kept, dropped = of(xnp.maximum(rank - 1, 0)) / first, of(rank) / first
     gap = xnp.where(rank > 0, kept - dropped, 1)[..., None]
     condition = safe_divide(1, kept, 1, where=rank > 0)
-    error = _wedin(a, b, x, first, gap)
+    error = _wedin(a, b, x, first * unit, gap)
     return {
         "digits": digits_of(error, epsilon(a)), "error": error, "condition": condition,
         "more": {"kept": kept, "dropped": dropped},

@@ -258,11 +258,12 @@ def _by_lanczos(
     if shift is not None:
         size = xnp.maximum(xnp.max(_lengths(image)), safe_norm(sample) / unit)
         beyond = shift / unit + safe_divide(xnp.ones_like(beyond), beyond)
-    left = _lengths(image - v * w.astype(typeof(v).dtype)) + _missed(held, unit)
+    told, vanished = _handed_out(w, unit)
+    left = _lengths(image - v * w.astype(typeof(v).dtype)) + _missed(held, unit) + vanished
     status = _status_of_pairs(w, left, rtol * size, end["done"])  # pyright: ignore[reportOptionalOperand]
     n = a.shape[0]
     others = None if k == n else unit * beyond.astype(typeof(w).dtype)
-    w, rows = w * unit, None if rows is None else rows / unit if shift is not None else rows * unit
+    w, rows = told, None if rows is None else rows / unit if shift is not None else rows * unit
     certificate = of_pairs(w, left * unit, size * unit, n, others, products=end["products"])
     return with_derivatives(a, w, v), status, certificate, steps, rows
 
@@ -296,6 +297,13 @@ def _missed(a: LinearOperator, unit):
     """What products with unit vectors may miss, by the unit: elements that count as zero and are not."""
     tiny = a.shape[0] * float(xnp.finfo(typeof(unit).dtype).tiny)
     return xnp.where(any_subnormal(tree.leaves(a)), tiny / unit, xnp.zeros_like(unit))
+
+
+def _handed_out(w, unit) -> tuple:
+    """(w in its own units, what vanished of it below the range, in those of w)."""
+    unit = unit.astype(typeof(w).dtype)
+    told = w * unit
+    return told, xnp.abs(w - told / unit)
 
 
 def _rayleigh(a: LinearOperator, v) -> tuple:
@@ -472,14 +480,15 @@ def _by_lobpcg(
     reached = xnp.all(blocks.done(state)[k:])
     order = xnp.argsort(state["w"][:k])
     w, v, image = _rayleigh(held, state["x"][:, order])
-    left = _lengths(image - v * w.astype(typeof(v).dtype)) + _missed(held, unit)
+    told, vanished = _handed_out(w, unit)
+    left = _lengths(image - v * w.astype(typeof(v).dtype)) + _missed(held, unit) + vanished
     watched = blocks.done(state)[order]
     status = first_that_holds(
         (~xnp.isfinite(left), Status.not_finite),
         (reached & (left <= rtol * state["scale"]), Status.success),
         (reached & watched, Status.stagnation),
     )  # fmt: skip
-    w, others = w * unit, state["w"][k:] * unit
+    w, others = told, state["w"][k:] * unit
     certificate = of_pairs(w, left * unit, state["scale"] * unit, a.shape[0], others)
     found = with_derivatives(a, w, v, _of_vectors(preconditioner))
     return found, status, certificate, steps, rows

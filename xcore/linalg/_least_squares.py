@@ -12,7 +12,7 @@ from .. import numpy as xnp
 from .._core import Array, ArrayLike, dtypes, errors, fused, one_of, require, typeof
 from .._ops import adjoint, solve_with
 from .._solution import Certificate, Solution, Status, first_that_holds
-from ..numpy._equations import least_squares, thin_svd
+from ..numpy._equations import in_range, least_squares, thin_svd
 from ._arguments import as_inexact, check_matrices, epsilon, in_lapack_dtype, product
 from ._certificates import of_full_rank, of_least_squares
 from ._digits import digits_of, relative
@@ -155,10 +155,11 @@ def _by_svd(a, b, rtol, report: bool):
     relative = max(typeof(a).shape[-2:]) * epsilon(a) if rtol is None else rtol
     rank = about = None
     if report:  # the same decomposition as that of the solution
-        values = ops.stop_gradient(ops.svd(ops.stop_gradient(a), full=False, vectors=True)[0])
+        scaled, unit = in_range(ops.stop_gradient(a))
+        values = ops.stop_gradient(ops.svd(scaled, full=False, vectors=True)[0])
         limit = relative * xnp.max(values, axis=-1, keepdims=True, initial=0)
         rank = xnp.sum(values > limit, axis=-1)
-        about = (rank, values)
+        about = (rank, values, unit)
     relative = xnp.asarray(relative, typeof(xnp.real(a[..., :1, :1])).dtype)
     none = xnp.full(typeof(a).shape[:-2], -1, np.int32)
     return least_squares(a, b, relative, False), rank, none, about
@@ -206,10 +207,11 @@ def _of_inverse(a, x, rtol, hermitian) -> tuple:
     if 0 in typeof(a).shape:
         return nothing(x, eps)
     m, n = typeof(a).shape[-2:]
-    s = thin_svd(a, hermitian)[0]
-    first = xnp.where(s[..., 0] > 0, s[..., 0], 1)
+    scaled, unit = in_range(a)
+    s = thin_svd(scaled, hermitian)[0]
+    top = xnp.where(s[..., 0] > 0, s[..., 0], 1)
     limit = max(m, n) * eps if rtol is None else rtol
-    ratios = s / first[..., None]
+    ratios, first = s / top[..., None], top * unit
     counts = ratios > limit
     rank = xnp.sum(counts, axis=-1)
     kept = xnp.min(xnp.where(counts, ratios, 1), axis=-1)
@@ -269,7 +271,7 @@ def _vectors(a, who, rtol, null):
     (a, back) = in_lapack_dtype(*as_inexact(who, a))
     check_matrices(who, a=a)
     m, n = typeof(a).shape[-2:]
-    s, u, vh = ops.svd(a, full=null, vectors=True)
+    s, u, vh = ops.svd(in_range(a)[0], full=null, vectors=True)
     relative = max(m, n) * epsilon(a) if rtol is None else rtol
     counts = s > relative * xnp.max(s, axis=-1, keepdims=True, initial=0)
     if not null:

@@ -238,24 +238,39 @@ def _is_above(s, relative):
     return ops.gt(s, ops.broadcast_in_dim(limit, shape=t.shape, dims=tuple(range(t.ndim - 1))))
 
 
+def _values(a, hermitian: bool):
+    """Singular values."""
+    return (hermitian_svd(a, False) if hermitian else ops.svd(a, full=False, vectors=False))[0]
+
+
 def thin_svd(a, hermitian: bool):
     return hermitian_svd(a, True) if hermitian else ops.svd(a, full=False, vectors=True)
+
+
+def in_range(a) -> tuple:
+    """(matrices whose singular values are in the range down to the precision of the largest, by what they were
+    divided: a power of two, or an array of them)."""
+    t = typeof(a)
+    if 0 in t.shape:
+        return a, ops.ones(t.update(shape=t.shape[:-2], dtype=dtypes.to_real(t.dtype)))
+    unit = ops.beyond(a)
+    wide = ops.broadcast_in_dim(unit, shape=t.shape, dims=tuple(range(t.ndim - 2)))
+    return ops.div(a, ops.convert(wide, dtype=t.dtype)), unit
 
 
 class _Pseudoinverse:
     """The pseudoinverse p of a matrix a, as products with it; small singular values count as zero."""
 
     def __init__(self, a, relative, hermitian: bool):
+        a, unit = in_range(a)
         s, self.u, self.vh = thin_svd(a, hermitian)
         counts = _is_above(s, relative)
         one = ops.ones(typeof(s))
         zero = ops.zeros(typeof(s))
-        quarter = ops.full_like_type(typeof(s), 0.25)
-        self.share = ops.select(
-            ops.gt(s, one), quarter, one
-        )  # reciprocals of the largest numbers vanish
-        divisor = ops.mul(ops.select(counts, s, one), self.share)
-        self.inverse = ops.select(counts, ops.div(one, divisor), zero)
+        lead = tuple(range(typeof(unit).ndim))
+        # two factors, for their product may leave the range
+        self.share = ops.div(one, ops.broadcast_in_dim(unit, shape=typeof(s).shape, dims=lead))
+        self.inverse = ops.select(counts, ops.div(one, ops.select(counts, s, one)), zero)
         self.counts = ops.select(counts, one, zero)
 
     def _divided(self, y):
@@ -353,14 +368,15 @@ def _lstsq(a, b, rcond):
         raise errors.shape_mismatch("numpy.linalg.lstsq", why, a=a, b=b)
     relative = _relative("lstsq", a, rcond)
     x = least_squares(a, b, relative, False)
-    (s,) = ops.svd(a, full=False, vectors=False)
+    scaled, unit = in_range(a)
+    (s,) = ops.svd(scaled, full=False, vectors=False)
     size = ops.abs(b - matmul(a, x))
     residuals = ops.reduce_sum(size * size, axes=(0,))
     return (
         back(x[:, 0] if vector else x),
         back(residuals),
         _count_true(_is_above(s, relative)),
-        back(s),
+        back(s * unit),
     )
 
 
@@ -393,9 +409,10 @@ def matrix_rank(A, tol=None, hermitian: bool = False, *, rtol=None):
             dtype=dtypes.default_dtype("int"),
         )
     a, _ = as_matrices("matrix_rank", x, square=hermitian)
-    s = (hermitian_svd(a, False) if hermitian else ops.svd(a, full=False, vectors=False))[0]
     if tol is None:
+        s = _values(in_range(a)[0], hermitian)
         return _count_true(_is_above(s, _relative("matrix_rank", a, rtol)))
+    s = _values(a, hermitian)
     tol = astype(as_array("numpy.linalg.matrix_rank", tol), typeof(s).dtype)
     return _count_true(
         ops.gt(s, broadcast_to(tol[..., None] if typeof(tol).ndim else tol, typeof(s).shape))

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control import custom_root, vmap
+from .._control import cond, custom_root, vmap
 from .._core import dtypes, is_evaluating, typeof
 from .._solution import Certificate
 from ._implicit import at_once
@@ -178,22 +178,50 @@ def _inexact(x):
     return x if dtypes.is_inexact(x.dtype) else x.astype(dtypes.default_dtype("float"))
 
 
-def _is_pole(value, s, unit):
+def _is_pole(value, s, unit, ends):
     """Whether |f| grows on both sides towards the last bracket as towards a pole, be it a logarithm's.
 
-    To a third of each of some distances by as much as to it from three times as far, or more. Towards a root it falls,
-    and towards a jump it grows less and less.
+    To a third of each of some distances by as much as to it from three times as far, or more, and from there on it does
+    not fall: near enough, sums that hold x may not tell its values apart. Towards a root it falls, and towards a jump
+    it grows less and less.
     """
+    near = _around(value, s, unit, ends, 6)
+    may_be = xnp.all(near[:, 0] >= 0.5 * near[:, -1], axis=0)
+    many = 2 * int(-np.log(_eps(s["a"])))
+    found = cond(
+        xnp.any(may_be), lambda: _grows(_around(value, s, unit, ends, max(many, 6))),
+        lambda: xnp.zeros_like(may_be),
+    )  # fmt: skip
+    return may_be & found
+
+
+def _around(value, s, unit, ends, many: int):
+    """|f| at some distances from the last bracket, each three times the one before, in wide brackets more."""
     a, b = s["a"], s["b"]
-    eps = xnp.finfo(typeof(a).dtype).eps
-    away = xnp.maximum(xnp.abs(b - a), eps * xnp.maximum(xnp.abs(a), unit)) * xnp.where(
-        a < b, -1, 1
-    )
-    points = [end + 3.0**k * far for end, far in ((a, away), (b, -away)) for k in range(1, 7)]
-    sizes = xnp.abs(vmap(value)(xnp.stack(points))).reshape((2, 6, *typeof(a).shape))
+    away = xnp.maximum(xnp.abs(b - a), _eps(a) * xnp.maximum(xnp.abs(a), unit))
+    times = xnp.maximum((0.1 * xnp.abs(ends[1] - ends[0]) / away) ** (1 / many), 3)
+    times = times if many > 6 else xnp.full_like(times, 3)
+    far = [away * times**k * xnp.where(a < b, -1, 1) for k in range(1, many + 1)]
+    points = xnp.clip(xnp.stack([*(a + d for d in far), *(b - d for d in far)]), *_sorted(*ends))
+    return xnp.abs(vmap(value)(points)).reshape((2, many, *typeof(a).shape))
+
+
+def _grows(sizes):
+    places = sizes.shape[1] - 5
     rises = sizes[:, :-1] - sizes[:, 1:]
-    grow = (rises > 8 * eps * sizes[:, :-1])[:, 1:] & (rises[:, :-1] >= 0.75 * rises[:, 1:])
-    return xnp.all(grow, axis=(0, 1))
+    grow = (rises > 8 * _eps(sizes) * sizes[:, :-1])[:, 1:]
+    grow = grow & (rises[:, :-1] >= 0.75 * rises[:, 1:])
+    steep = xnp.stack([grow[:, k : places + k] for k in range(4)]).all(axis=0)
+    stays = (ops.cummin(sizes, axis=1) >= 0.9 * sizes)[:, :places]
+    return xnp.any(xnp.all(steep & stays, axis=0), axis=0)
+
+
+def _eps(x) -> float:
+    return float(xnp.finfo(typeof(x).dtype).eps)
+
+
+def _sorted(a, b):
+    return xnp.minimum(a, b), xnp.maximum(a, b)
 
 
 def _solve(value, a, b, rule, xtol, limit):
@@ -243,7 +271,7 @@ def _solve(value, a, b, rule, xtol, limit):
         (~finite, Status.no_bracket), (f == 0, Status.success),
         (xnp.isnan(fa) | xnp.isnan(fb), Status.not_finite),
         (fa * xnp.sign(fb) > 0, Status.no_bracket), (~(changes & xnp.isfinite(f)), Status.not_finite),
-        (_is_pole(value, s, unit), Status.stagnation), (done(s), Status.success),
+        (_is_pole(value, s, unit, (a, b)), Status.stagnation), (done(s), Status.success),
     )  # fmt: skip
     status = xnp.where(status == RUNNING, np.int32(Status.max_steps), status)
     return x, {"f": f, "status": status.astype(np.int32), "nit": s["nit"], "a": s["a"], "b": s["b"]}

@@ -18,7 +18,8 @@ class Event:
 
     A zero is where the function changes its sign between the ends of a step, or becomes 0; it is located in the
     solution between them. Two zeros within one step go unseen: ``max_step`` makes steps short enough. A function
-    that is 0 at the start, or where a jump began, has no zero there: what counts is the sign that it takes next.
+    that is 0 at the start, or where a jump left it, has no zero there: what counts is the sign that it takes next.
+    Zeros that only rounding keeps apart from one that jumps or ends the run are found with it; jumps are made in turn.
 
     Attributes:
       f: function of (u, t), in this order, to a real number.
@@ -100,36 +101,58 @@ class Watch:
     def look(self, seen, piece, t, h, new, t_new, good):
         """(what was seen, the state and time to go on from, whether the run was cut there)."""
         before, after = seen["value"], self.values(new, t_new)
-        nothing = xnp.zeros_like(before)
-        rising = jvp(
-            lambda p: self._along(*stop_gradient((piece, t, h)), p), (nothing,), (nothing + 1,)
-        )[1]
-        before = xnp.where(before == 0, rising, before)
+        before = xnp.where(before == 0, self._next_sign(piece, t, h, before), before)
         way = np.array([e.direction for e in self.events])
         up, down = (before < 0) & (after >= 0), (before > 0) & (after <= 0)
-        there = good & ((up & (way >= 0)) | (down & (way <= 0)))
+        crosses, there = good & (up | down), good & ((up & (way >= 0)) | (down & (way <= 0)))
         part = self._located(piece, t, h, before, there)
         ends = np.array([int(e.terminal) for e in self.events])
         last = there & (ends > 0) & (seen["count"] + 1 >= ends)
         acts = last | (there & np.array([e.jump is not None for e in self.events]))
-        # what lies behind the first one that acts did not happen
-        first = xnp.min(xnp.where(acts, stop_gradient(part), np.inf))
-        there = there & (stop_gradient(part) <= first)
-        cut = xnp.any(acts & there)
+        first = part[xnp.argmin(xnp.where(acts, stop_gradient(part), np.inf))]
+        at, when = within(piece, first), (t + first * h).astype(typeof(t).dtype)
+        # what lies behind the first one that acts did not happen; what rounding alone keeps apart is one
+        rounding = stop_gradient(self._rounding(piece, at, t, when))
+        value = stop_gradient(self.values(at, when))
+        there = there & (~xnp.any(acts) | (part <= first) | (xnp.abs(value) <= rounding))
+        here = acts & there
+        cut = xnp.any(here)
         seen = self._kept(seen, piece, t, h, part, there) | {"value": after}
         seen["ended"] = seen["ended"] | xnp.any(last & there)
         for i, e in enumerate(self.events):
-            here = acts[i] & there[i]
-            at, when = within(piece, part[i]), t + part[i] * h
             if e.jump is not None:
-                at = self._jumped(e, at, when)
-            new, t_new = (
-                xnp.where(here, at, new),
-                xnp.where(here, when, t_new).astype(typeof(t).dtype),
-            )
-        here = acts & there  # these are 0 now, but for rounding
-        seen["value"] = xnp.where(here, 0, xnp.where(cut, self.values(new, t_new), after))
-        return seen, new, t_new, cut
+                at = xnp.where(here[i], self._jumped(e, at, when), at)
+        new, t_new = xnp.where(cut, at, new), xnp.where(cut, when, t_new)
+        # where a jump left it at 0 but for rounding, it is 0
+        found = (there & (part >= first)) | (crosses & (xnp.abs(value) <= rounding))
+        begun = self.values(new, t_new)
+        begun = xnp.where(found & (xnp.abs(begun) <= xnp.abs(value) + rounding), 0, begun)
+        return seen | {"value": xnp.where(cut, begun, after)}, new, t_new, cut
+
+    def _next_sign(self, piece, t, h, like):
+        """Of functions that are 0 at the start of a step: their slopes, or values soon after it."""
+        piece, t, h = stop_gradient((piece, t, h))
+        zero = xnp.zeros_like(like)
+        along = lambda p: self._along(piece, t, h, p)  # noqa: E731
+        slope = jvp(along, (zero,), (zero + 1,))[1]
+        return xnp.where(slope == 0, along(zero + 2.0**-7), slope)
+
+    def _rounding(self, piece, at, t, when):
+        """By how much the functions move with rounding errors of the state, the time and the part of a step."""
+        eps = 8 * xnp.finfo(typeof(t).dtype).eps
+        size = xnp.max(xnp.abs(xnp.stack([piece[0], piece[1], at])), axis=0).astype(
+            typeof(at).dtype
+        )
+        signs = np.where(
+            np.sin(np.arange(1.0, 5)[:, None] * (np.arange(at.size) + 1) ** 2) < 0, -1, 1
+        )
+        signs = signs.reshape(4, *typeof(at).shape).astype(typeof(t).dtype)
+        late = eps * xnp.maximum(xnp.abs(t), xnp.abs(when))
+        found = [
+            self.values(at + eps * size * sign, when + late * (-1) ** k)
+            for k, sign in enumerate(signs)
+        ]
+        return xnp.max(xnp.abs(xnp.stack(found) - self.values(at, when)), axis=0)
 
     def _jumped(self, e, y, t):
         vector = self.unravel.ravel(e.jump(self.unravel(y), t))  # pyright: ignore[reportOptionalCall]

@@ -311,8 +311,8 @@ class _Event:
         up, down = before <= 0 <= self.last, before >= 0 >= self.last
         if not ((up and self.direction >= 0) or (down and self.direction <= 0)):
             return None
-        if before == 0:
-            return step[0]
+        if before == 0:  # at the start, or found as the end of the step before
+            return None if self.t and self.t[-1] == step[0] else step[0]
         low, high = step[0], step[1]
         while True:  # the sign at low is that of before
             middle = low + (high - low) / 2

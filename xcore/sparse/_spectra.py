@@ -19,9 +19,18 @@ from .._solution import Certificate, Solution, Status, first_that_holds
 from ..linalg import GMRES, FunctionOperator, LinearOperator, Matrix, as_operator
 from ..linalg import solve as solve_dense
 from ..linalg._arguments import epsilon
-from ..linalg._eigen import INVERSES, _check_count, _dtype_of, _irregular
+from ..linalg._eigen import (
+    INVERSES,
+    _check_count,
+    _dtype_of,
+    _handed_out,
+    _irregular,
+    _missed,
+    _product_of,
+)
 from ..linalg._linear_solve import solved_within
-from ..linalg._range import magnitude, safe_norm
+from ..linalg._operators import InUnits
+from ..linalg._range import magnitude, safe_norm, unit_of
 from ..linalg._restarted import filled_up, fresh
 from ..linalg._schur import _sorted, schur
 from ..numpy._select import safe_divide
@@ -122,13 +131,16 @@ def inverse_of(a: Sparse, sigma: Any) -> LinearOperator:
 INVERSES[Sparse] = inverse_of
 
 
-def _inverse(who: str, a: LinearOperator, sigma: Any) -> LinearOperator:
+def _inverse(who: str, a: LinearOperator, sigma: Any, unit: Array) -> LinearOperator:
+    """(a - σ)⁻¹, with both divided by a unit."""
     if isinstance(a, Matrix):
         dense = xnp.asarray(a.a)
-        shifted = dense - xnp.asarray(sigma) * xnp.eye(a.shape[0], dtype=dense.dtype)
+        dense = dense / unit.astype(dense.dtype)
+        shift = xnp.asarray(sigma) / unit.astype(sigma.dtype)
+        shifted = dense - shift * xnp.eye(a.shape[0], dtype=dense.dtype)
         return FunctionOperator(lambda s, x: solve_dense(s, x[:, None])[:, 0], shifted, a.shape)
     if isinstance(a, Sparse):
-        return inverse_of(a, sigma)
+        return InUnits(inverse_of(a, sigma), 1 / unit)
     need = (
         "given as the operator x ↦ (a - sigma)⁻¹ x: only matrices, sparse or dense, are factorised"
     )
@@ -229,10 +241,14 @@ def eigs(
     _check_count(who, k, n)
     start = _start(who, a, v0)
     held = tree.map(lambda x: stop_gradient(xnp.asarray(x)), a)
-    operator = held
+    unit = unit_of(_product_of(held, start))
+    operator = InUnits(held, unit)
     if sigma is not None or inverse is not None:
         sigma = _shift(sigma, start)
-        operator = _inverse(who, held, sigma) if inverse is None else as_operator(inverse)
+        if inverse is None:
+            operator = _inverse(who, held, sigma, unit)
+        else:
+            operator = InUnits(as_operator(inverse), 1 / unit)
     m = min(n, max(k + 2, max(2 * k + 1, 20) if ncv is None else ncv))
     rtol = epsilon(start) ** 0.75 if tol is None or tol == 0 else tol
     real = not any(dtypes.is_complex(typeof(xnp.asarray(x)).dtype) for x in tree.leaves(a))
@@ -241,7 +257,7 @@ def eigs(
     end, steps, _ = iterate(
         solver, solver.begin(start / safe_norm(start).astype(start.dtype)), maxiter
     )
-    w, v, status, certificate = _judged(held, end, rtol, sigma, merit)
+    w, v, status, certificate = _judged(held, end, rtol, sigma, merit, unit)
     found = _with_derivatives(a, w, v)
     solution = Solution(found, status, certificate, steps, who=who, method="Krylov–Schur")
     return solution if report else solution.check().value
@@ -276,10 +292,11 @@ def _within(a: LinearOperator, v: Array) -> tuple[Array, Array]:
     return q @ y, image @ y
 
 
-def _judged(a: LinearOperator, end: Any, rtol: float, sigma: Any, merit: Any) -> Any:
-    """(w, v, status, certificate) from products with the vectors found."""
+def _judged(a: LinearOperator, end: Any, rtol: float, sigma: Any, merit: Any, unit: Array) -> Any:
+    """(w, v, status, certificate) from products with the vectors found, by a unit."""
     v = end["v"].T
     v = v / _lengths(v).astype(v.dtype)
+    missed, a = _missed(a, unit), InUnits(a, unit)
     found = v, a.matmat(v).astype(v.dtype)
     other = a.mv(fresh(xnp.zeros_like(end["q"][:1]), 0)).astype(v.dtype)
     size = xnp.maximum(xnp.max(_lengths(found[1])), safe_norm(other))
@@ -288,13 +305,17 @@ def _judged(a: LinearOperator, end: Any, rtol: float, sigma: Any, merit: Any) ->
     first, second = _quotients(*found), _quotients(*_within(a, v))
     better = xnp.max(second[-1]) < xnp.max(first[-1])
     w, v, left = (xnp.where(better, *pair) for pair in zip(second, first))
-    goal = w if sigma is None else safe_divide(xnp.ones_like(w), w - sigma.astype(w.dtype))
+    shift = None if sigma is None else (sigma / unit.astype(sigma.dtype)).astype(w.dtype)
+    goal = w if shift is None else safe_divide(xnp.ones_like(w), w - shift)
     order = xnp.argsort(-merit(goal))
-    w, v, left = w[order], v[:, order], left[order]
+    (w, vanished), v = _handed_out(w[order], unit), v[:, order]
+    left = left[order] + missed + vanished
     status = first_that_holds(
         (~xnp.isfinite(left).all(), Status.not_finite), ((left <= rtol * size).all(), Status.success),
         (end["done"], Status.stagnation),
     )  # fmt: skip
     rounding = (4 + v.shape[0] ** 0.5 / 4) * epsilon(v) * size
-    told = Certificate(residual=left + rounding, more={"products": end["products"], "size": size})
-    return w, v, status, told
+    tiny = np.asarray(v.shape[0] * xnp.finfo(unit.dtype).tiny, unit.dtype)  # less may have vanished
+    told = (left + rounding) * unit + xnp.where(size > 0, tiny, tiny * 0)
+    more = {"products": end["products"], "size": size * unit}
+    return w, v, status, Certificate(residual=told, more=more)
