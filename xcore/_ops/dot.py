@@ -95,15 +95,22 @@ def _dot_transpose_one(ct, known, target, contract, batch, precision, swapped: b
     ct_other = [i for i in range(n_batch, typeof(ct).ndim) if i not in ct_mine]
     if typeof(ct).dtype != typeof(known).dtype:
         known = convert(known, dtype=typeof(ct).dtype)
-    out = dot_general(
-        ct, known, contract=(tuple(ct_other), tuple(free_other)),
-        batch=(tuple(range(n_batch)), tuple(batch[other])), precision=precision,
-    )  # fmt: skip
-    # its axes now: batch, free axes of this side, contracted axes in the order of the other side
+    # the axes of the product: batch, free axes of this side, contracted axes in the order of the other side
     by_position = sorted(range(len(contract[other])), key=lambda k: contract[other][k])
-    order = [*batch[mine], *free_mine, *[contract[mine][k] for k in by_position]]
-    perm = tuple(order.index(i) for i in range(target.ndim))
-    out = out if perm == tuple(range(target.ndim)) else transpose(out, perm=perm)
+    contracted = [contract[mine][k] for k in by_position]
+    orders = [[*batch[mine], *free_mine, *contracted], [*batch[mine], *contracted, *free_mine]]
+    in_order = [*range(target.ndim)]
+    sides = [
+        (ct, tuple(ct_other), tuple(range(n_batch))), (known, tuple(free_other), tuple(batch[other])),
+    ]  # fmt: skip
+    if orders[0] != in_order and orders[1] == in_order:  # the other way round nothing is to be transposed
+        orders, sides = orders[::-1], sides[::-1]
+    (x, *of_x), (y, *of_y) = sides
+    out = dot_general(
+        x, y, contract=(of_x[0], of_y[0]), batch=(of_x[1], of_y[1]), precision=precision
+    )
+    perm = tuple(orders[0].index(i) for i in in_order)
+    out = out if perm == tuple(in_order) else transpose(out, perm=perm)
     return out if typeof(out).dtype == target.dtype else convert(out, dtype=target.dtype)
 
 
