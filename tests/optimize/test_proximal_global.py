@@ -54,6 +54,61 @@ def test_projections_are_nearest(name):
         assert (X - y) @ (z - y) <= 1e-6
 
 
+# of what they are told in units of x: all maps are homogeneous
+OF_A_SCALE = {
+    "l1": lambda s: xo.prox.l1(0.7 * s), "l2": lambda s: xo.prox.l2(0.7 * s), "ball": lambda s: xo.prox.ball(1.3 * s),
+    "group lasso": lambda s: xo.prox.group_lasso(0.7 * s), "simplex": lambda s: xo.prox.simplex(1.5 * s),
+    "l1 ball": lambda s: xo.prox.l1_ball(1.5 * s), "cone": lambda s: xo.prox.second_order_cone(),
+    "half-space": lambda s: xo.prox.halfspace(NORMAL.astype("float32") * np.float32(1e30), s * np.float32(-3e30)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_A_SCALE)
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_maps_of_large_and_small_numbers(name, scale):
+    if name == "half-space" and scale > 1:
+        pytest.skip("its offset is beyond the range")
+    s = np.float32(scale)
+    x = X.astype("float32")
+    found = np.asarray(OF_A_SCALE[name](s)(xnp.asarray(x * s), 0.6)) / s
+    np.testing.assert_allclose(
+        found, OF_A_SCALE[name](np.float32(1))(xnp.asarray(x), 0.6), rtol=1e-5, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("name", ["simplex", "l1 ball", "cone", "group lasso"])
+def test_maps_of_vectors_take_each_of_a_batch(name):
+    prox, many = OF_A_SCALE[name](1.0), RNG.normal(size=(2, 3, 5))
+    alone = [[prox(xnp.asarray(x)) for x in row] for row in many]
+    np.testing.assert_allclose(prox(xnp.asarray(many)), alone, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", OF_A_SCALE)
+def test_derivatives_at_zero_are_finite(name):
+    slope = xc.grad(lambda x: xnp.sum(OF_A_SCALE[name](1.0)(x, 0.6) ** 2))(xnp.zeros(5))
+    assert np.isfinite(slope).all()
+
+
+def test_the_simplex_keeps_its_sum_for_large_numbers():
+    for x in ([1e8, 1e8 - 0.25, 0.0], [-1e30, -1e30, 5.0]):
+        np.testing.assert_allclose(
+            np.sum(xo.prox.simplex()(xnp.asarray(x, "float32"))), 1, rtol=1e-6
+        )
+
+
+@pytest.mark.parametrize("name", ["nonnegative", "simplex", "second_order_cone"])
+def test_an_order_needs_real_numbers(name):
+    with pytest.raises(ValueError, match=f"prox.{name}.*real"):
+        getattr(xo.prox, name)()(xnp.asarray([1.0 + 1j, 2.0]))
+
+
+def test_a_half_space_of_trees():
+    project = xo.prox.halfspace({"a": xnp.ones(2), "b": 1.0}, 1.0)
+    y = project({"a": xnp.asarray([1.0, 2.0]), "b": xnp.asarray(4.0)})
+    np.testing.assert_allclose(y["a"], [-1, 0], atol=1e-6)
+    np.testing.assert_allclose(y["b"], 2, atol=1e-6)
+
+
 def test_matrices_and_rows():
     a = RNG.normal(size=(4, 3))
     s = np.linalg.svd(xo.prox.nuclear(0.5)(xnp.asarray(a), 1.0), compute_uv=False)

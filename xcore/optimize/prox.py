@@ -10,7 +10,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import numpy as xnp
-from .._core import ArrayLike, tree, typeof
+from .._control import stop_gradient
+from .._core import ArrayLike, dtypes, errors, tree, typeof
 
 __all__ = [
     "affine", "ball", "box", "elastic_net", "group_lasso", "halfspace", "l1", "l1_ball", "l2",
@@ -20,6 +21,32 @@ __all__ = [
 
 def _leaves(f):
     return lambda x, step=1.0: tree.map(lambda leaf: f(leaf, step), x)
+
+
+def _real_leaves(name: str, f):
+    """The same, where an order of numbers is needed."""
+
+    def project(x, step):
+        dtype = typeof(xnp.asarray(x)).dtype
+        if dtypes.is_complex(dtype):
+            want = "real numbers: complex ones have no order"
+            raise errors.bad_argument(f"optimize.prox.{name}", "x", dtype, want)
+        return f(xnp.asarray(x), step)
+
+    return _leaves(project)
+
+
+def _length(x, axis: int | None = None):
+    """The Euclidean length, on all scales, with the axis kept."""
+    most = stop_gradient(xnp.max(xnp.abs(x), axis=axis, keepdims=True, initial=0))
+    unit = xnp.where((most > 0) & xnp.isfinite(most), most, 1)
+    return xnp.linalg.norm(x / unit, axis=axis, keepdims=True) * unit
+
+
+def _shortened(x, by, axis: int | None = None):
+    """x shorter by a length, or 0."""
+    size = _length(x, axis)
+    return x * xnp.maximum(1 - by / xnp.where(size == 0, 1, size), 0)
 
 
 def soft(x, t):
@@ -53,12 +80,7 @@ def l2(weight: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     >>> l2(1.0)(xnp.asarray([3.0, 4.0]), 2.5)
     Array([1.5, 2. ], dtype=float32)
     """
-
-    def shrink(x, step):
-        size = xnp.sqrt(xnp.sum(xnp.abs(x) ** 2))
-        return x * xnp.maximum(1 - step * weight / xnp.where(size == 0, 1, size), 0)
-
-    return _leaves(shrink)
+    return _leaves(lambda x, step: _shortened(xnp.asarray(x), step * weight))
 
 
 def squared_l2(weight: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
@@ -90,12 +112,7 @@ def group_lasso(weight: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     Array([[0., 0.],
            [3., 4.]], dtype=float32)
     """
-
-    def shrink(x, step):
-        size = xnp.sqrt(xnp.sum(xnp.abs(x) ** 2, axis=-1, keepdims=True))
-        return x * xnp.maximum(1 - step * weight / xnp.where(size == 0, 1, size), 0)
-
-    return _leaves(shrink)
+    return _leaves(lambda x, step: _shortened(xnp.asarray(x), step * weight, -1))
 
 
 def nuclear(weight: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
@@ -121,7 +138,7 @@ def nonnegative() -> Callable[[Any, Any], Any]:
     >>> nonnegative()(xnp.asarray([-1.0, 2.0]))
     Array([0., 2.], dtype=float32)
     """
-    return _leaves(lambda x, step: xnp.maximum(x, 0))
+    return _real_leaves("nonnegative", lambda x, step: xnp.maximum(x, 0))
 
 
 def box(lower: ArrayLike, upper: ArrayLike) -> Callable[[Any, Any], Any]:
@@ -151,18 +168,23 @@ def ball(radius: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     """
 
     def project(x, step):
-        size = xnp.sqrt(xnp.sum(xnp.abs(x) ** 2))
-        return x * (radius / xnp.maximum(size, radius))
+        size = _length(xnp.asarray(x))
+        return xnp.where(size > radius, x / xnp.where(size == 0, 1, size) * radius, x)
 
     return _leaves(project)
 
 
-def _threshold(v, total):
-    """The θ for which max(v - θ, 0) sums to ``total``. (Held, Wolfe, Crowder 1974)"""
-    n = typeof(v).shape[0]
-    falling = xnp.flip(xnp.sort(v))
-    excess = (xnp.cumsum(falling) - total) / xnp.arange(1, n + 1, dtype=v.dtype)
-    return excess[xnp.sum(falling > excess) - 1]
+def _of_sum(v, total):
+    """max(v - θ, 0) with the θ for which it sums to ``total``, of each vector. (Held, Wolfe, Crowder 1974)
+
+    Of distances from the largest: sums of large numbers would lose the total.
+    """
+    n = typeof(v).shape[-1]
+    v = v - stop_gradient(xnp.max(v, axis=-1, keepdims=True))
+    falling = xnp.flip(xnp.sort(v, axis=-1), axis=-1)
+    excess = (xnp.cumsum(falling, axis=-1) - total) / xnp.arange(1, n + 1, dtype=v.dtype)
+    last = xnp.sum(falling > excess, axis=-1, keepdims=True) - 1
+    return xnp.maximum(v - xnp.take_along_axis(excess, last, axis=-1), 0)
 
 
 def simplex(total: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
@@ -172,7 +194,7 @@ def simplex(total: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     >>> simplex()(xnp.asarray([1.0, 0.5, -3.0]))
     Array([0.75, 0.25, 0.  ], dtype=float32)
     """
-    return _leaves(lambda x, step: xnp.maximum(x - _threshold(x, total), 0))
+    return _real_leaves("simplex", lambda x, step: _of_sum(x, total))
 
 
 def l1_ball(radius: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
@@ -185,7 +207,8 @@ def l1_ball(radius: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
 
     def project(x, step):
         size = xnp.abs(x)
-        return soft(x, xnp.maximum(_threshold(size, radius), 0))
+        inside = xnp.sum(size, axis=-1, keepdims=True) <= radius
+        return xnp.where(inside, x, xnp.sign(x) * _of_sum(size, radius))
 
     return _leaves(project)
 
@@ -202,10 +225,15 @@ def halfspace(normal: ArrayLike, offset: ArrayLike) -> Callable[[Any, Any], Any]
     Array([1., 4.], dtype=float32)
     """
 
-    def project(x, step):
-        return x - xnp.maximum(xnp.vdot(normal, x) - offset, 0) / xnp.vdot(normal, normal) * normal
+    def project(x, step=1.0):
+        lengths = [_length(xnp.asarray(leaf)).ravel() for leaf in tree.leaves(normal)]
+        size = _length(xnp.concatenate(lengths))[0]
+        unit = tree.map(lambda leaf: leaf / size, normal)
+        along = tree.reduce(xnp.add, tree.map(xnp.vdot, unit, x))
+        beyond = xnp.maximum(along - offset / size, 0)
+        return tree.map(lambda x, unit: x - beyond * unit, x, unit)
 
-    return _leaves(project)
+    return project
 
 
 def affine(a: ArrayLike, b: ArrayLike) -> Callable[[Any, Any], Any]:
@@ -231,10 +259,10 @@ def second_order_cone() -> Callable[[Any, Any], Any]:
     """
 
     def project(x, step):
-        t, v = x[0], x[1:]
-        size = xnp.sqrt(xnp.vdot(v, v))
-        middle = 0.5 * (size + t)
-        unit = xnp.concatenate([xnp.ones(1, x.dtype), v / xnp.where(size == 0, 1, size)])
+        t, v = x[..., :1], x[..., 1:]
+        size = _length(v, -1)
+        middle = 0.5 * size + 0.5 * t
+        unit = xnp.concatenate([xnp.ones_like(t), v / xnp.where(size == 0, 1, size)], axis=-1)
         return xnp.where(size <= t, x, xnp.where(size <= -t, 0, middle * unit))
 
-    return _leaves(project)
+    return _real_leaves("second_order_cone", project)
