@@ -151,14 +151,14 @@ def call(place: Place) -> Call | None:
     got = recorded(place)
     if got is None:
         return None
-    for numbers in (float | complex, (), int | float | complex):
-        made = _of_arrays(place.value, got, numbers)  # pyright: ignore[reportArgumentType]
+    tries = [_of_arrays(place.value, got, n) for n in (float | complex, (), int | float | complex)]  # pyright: ignore
+    for made in tries:
         if (
             made.arrays
             and _tried(lambda made=made: xc.eval_shape(made.f, *made.arrays)) is not None
         ):
             return made
-    return _of_what_it_makes(place.value, *got) or made  # pyright: ignore
+    return _of_what_it_makes(place.value, *got) or tries[1]  # pyright: ignore
 
 
 def _density(family: Family) -> Call:
