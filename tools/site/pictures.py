@@ -6,6 +6,7 @@ python -m tools.site.pictures FOLDER
 from __future__ import annotations
 
 import io
+import itertools
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -195,8 +196,87 @@ def _block(
     axes.text(x + w / 2, y + h / 2, name, ha="center", va="center", color=colour)
 
 
+def walks(canvas: Figure) -> None:
+    """sin(2 x) summed: its values, its tangents beside them, and the tangents' part walked back."""
+    axes = canvas.subplots()
+    axes.axis("off")
+    axes.set(xlim=(-0.16, 1.02), ylim=(0.02, 1))
+    rows = (
+        (0.85, "values", BLUE, ("x", "· 2", "sin", "sum", "y"), False),
+        (0.5, "forward", ORANGE, ("ẋ", "· 2", "· cos 2x", "sum", "ẏ"), False),
+        (0.15, "reverse", GREY, ("x̄", "· 2", "· cos 2x", "broadcast", "ȳ = 1"), True),
+    )
+    for y, name, colour, steps, back in rows:
+        places = [(0.08 + 0.21 * k, y) for k in range(len(steps))]
+        axes.text(-0.15, y, name, color=colour, va="center")
+        for start, end in itertools.pairwise(places):
+            _arrow(axes, *((end, start) if back else (start, end)))
+        for place, step in zip(places, steps, strict=True):
+            _box(axes, place, step, colour)
+    _arrow(axes, (0.29, 0.85), (0.5, 0.5))  # what the slope depends on
+
+
+def batches(canvas: Figure) -> None:
+    """A loop over four vectors, and one program with one more axis."""
+    left, right = canvas.subplots(1, 2)
+    for axes, name in ((left, "a loop"), (right, "vmap")):
+        axes.axis("off")
+        axes.set(xlim=(0, 10), ylim=(0, 6))
+        axes.set_title(name, color=GREY, fontsize=10)
+    for k in range(4):
+        _block(left, 0.5, 0.4 + 1.4 * k, 3, 0.8, "3", BLUE, depth=0)
+        _arrow(left, (3.2, 0.8 + 1.4 * k), (5.3, 0.8 + 1.4 * k))
+        left.text(5.5, 0.8 + 1.4 * k, "f", ha="center", va="center")
+        _arrow(left, (5.7, 0.8 + 1.4 * k), (7.8, 0.8 + 1.4 * k))
+        _block(left, 7.8, 0.4 + 1.4 * k, 0.8, 0.8, "", ORANGE, depth=0)
+    _block(right, 0.5, 1, 3, 4, "4 × 3", BLUE, depth=0)
+    _arrow(right, (3.2, 3), (4.7, 3))
+    right.text(5.75, 3, "f of one\nmore axis", ha="center", va="center")
+    _arrow(right, (6.8, 3), (8.2, 3))
+    _block(right, 8.0, 1, 0.8, 4, "4", ORANGE, depth=0)
+
+
+def implicit(canvas: Figure) -> None:
+    """Roots of x³ = p: the steps of one iteration, and the slope of the curve that they end on."""
+    axes = canvas.subplots()
+    p = np.linspace(0.3, 16, 200)
+    axes.plot(p, np.cbrt(p), color=BLUE, label="x³ = p")
+    x = [1.2]
+    for _ in range(5):
+        x.append(x[-1] - (x[-1] ** 3 - 8) / (3 * x[-1] ** 2))
+    axes.plot([8] * len(x), x, "o:", color=GREY, ms=4, lw=1, label="Newton's steps at p = 8")
+    axes.plot(
+        [3, 13],
+        [2 + (q - 8) / 12 for q in (3, 13)],
+        color=ORANGE,
+        label="slope 1 / (3 x²), of the equation",
+    )
+    axes.set(xlabel="p", ylabel="x", ylim=(0.6, 3.1))
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8, loc="lower right")
+
+
+def waves(canvas: Figure) -> None:
+    """The waves of a box, and what the operator multiplies each by."""
+    left, right = canvas.subplots(1, 2)
+    n = 32
+    x = np.linspace(0, 1, n + 1)
+    for j, tone in ((1, 1.0), (2, 0.75), (3, 0.5), (4, 0.3)):
+        left.plot(x, 0.42 * np.sin(np.pi * j * x) + j, ".-", ms=3, lw=1, color=BLUE, alpha=tone)
+    left.set(xlabel="x", ylabel="number j of the wave", yticks=[1, 2, 3, 4])
+    j = np.arange(1, n)
+    right.loglog(
+        j, 4 * n**2 * np.sin(np.pi * j / 2 / n) ** 2, "o", ms=3, color=ORANGE, label="λ on 32 cells"
+    )
+    right.loglog(j, (np.pi * j) ** 2, color=GREY, lw=1, label="π² j²")
+    right.set(xlabel="number j of the wave", ylabel="λ")
+    right.grid(alpha=0.3)
+    right.legend(fontsize=8)
+
+
 PICTURES: dict[Callable[[Figure], None], tuple[float, float]] = {
-    checkpoints: (6.4, 3.6), keys: (6.8, 2.6), multigrid: (6.0, 3.8), mttkrp: (6.8, 2.4)
+    checkpoints: (6.4, 3.6), keys: (6.8, 2.6), multigrid: (6.0, 3.8), mttkrp: (6.8, 2.4), walks: (6.8, 2.8),
+    batches: (6.8, 2.6), implicit: (6.0, 3.4), waves: (6.8, 2.8),
 }  # fmt: skip
 
 
