@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import xcore as xc
+import xcore.numpy as xnp
 from tests.test_layers import LAYERS
 from xcore._core.op import Op, registry
 
@@ -37,6 +39,35 @@ def test_the_tour_runs(capsys):
     assert "stablehlo.reduce" in said
     last = [float(x) for x in said.splitlines()[-1].strip("[]").split()]
     np.testing.assert_allclose(last, 1, atol=2e-3)  # its loop stops this close to the minimum
+
+
+# What the programs of a page take as given; those that need another machine are not run.
+GIVEN = {
+    "docs/accelerators.md": {"x": np.ones((4, 8), "float32"), "w": np.ones((8, 8), "float32")},
+    "docs/devices.md": {
+        "batch": np.ones((8, 4), "float32"), "weights": np.ones((4, 2), "float32"), "state": {"u": np.ones(4)}, "i": 1,
+    },
+    "docs/howto/gpu.md": {"solve": abs},
+}  # fmt: skip
+ELSEWHERE = ("xc.topology(", "distributed.initialize(", "fast = xc.jit(solve")
+
+
+def plain_programs(page: str) -> list[str]:
+    """Blocks of code without a prompt, which doctest does not see."""
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    return [b for b in blocks if ">>>" not in b]
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if p.startswith("docs/")])
+def test_programs_without_a_prompt_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    mesh = xc.make_mesh((2, 4), ("data", "model"), devices=xc.devices()[::-1])
+    scope = {"xc": xc, "xnp": xnp, "other": mesh} | GIVEN.get(page, {})
+    for program in plain_programs(page):
+        if any(word in program for word in ELSEWHERE):
+            compile(program, page, "exec")
+        else:
+            exec(compile(program, page, "exec"), scope)
 
 
 @pages
