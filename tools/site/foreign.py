@@ -67,6 +67,7 @@ TOLD = {
     "xcore.typing.DeviceLike": """Where an array is to lie: a ``Device``, a sharding, or a layout.""",
     "xcore.typing.Index": """What stands between the brackets of an array: integers, slices, ``None``, ``...``, arrays
     of integers or of bools, and tuples of them.""",
+    "xcore.typing.PyTree": """Tuples, lists, dicts, structs and registered classes, with arrays as leaves.""",
     "xcore.typing.Scalar": """A Python number or bool.""",
     "xcore.typing.Shape": """The lengths of the axes: a sequence of ints.""",
 }

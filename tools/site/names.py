@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +56,7 @@ class Place:
 
     @property
     def kind(self) -> str:
-        if inspect.isclass(self.value):
+        if inspect.isclass(self.value) and self.value is not Any:
             return "class"
         return "function" if inspect.isroutine(self.value) else "data"
 
@@ -104,7 +105,7 @@ def places() -> dict[str, Place]:
             if not inspect.ismodule(value):
                 key = (
                     id(value)
-                    if inspect.isroutine(value) or inspect.isclass(value)
+                    if inspect.isroutine(value) or (inspect.isclass(value) and value is not Any)
                     else hash((module, short))
                 )
                 names.setdefault(key, []).append(f"{module}.{short}")

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import collections.abc
 import functools
 import inspect
 import re
+import typing
 
-from .names import ROOT, Place
+from .names import ROOT, Place, places
 
 # Private names of types, and what they are to a reader.
 PLAIN = {
     "_Like": "ArrayLike", "_Array": "Array", "_bool": "bool", "_int": "int", "_float": "float", "_str": "str",
     "npt.ArrayLike": "ArrayLike", "_t.Any": "Any",
 }  # fmt: skip
-# What a type's name leads to; Sphinx shows its last part.
-LINKED = {
-    "Array": "xcore.Array", "ArrayLike": "xcore.typing.ArrayLike", "DTypeLike": "xcore.typing.DTypeLike",
-    "Shape": "xcore.typing.Shape", "Axis": "xcore.typing.Axis", "Key": "xcore.typing.Key",
-    "PyTree": "xcore.typing.PyTree", "DeviceLike": "xcore.typing.DeviceLike", "Solution": "xcore.Solution",
-    "Status": "xcore.Status", "Certificate": "xcore.Certificate", "Grid": "xcore.pde.Grid",
-    "LinearOperator": "xcore.linalg.LinearOperator", "Result": "xcore.optimize.Result",
-}  # fmt: skip
+
+
+@functools.cache
+def linked() -> dict[str, str]:
+    """What a type's name leads to, where one class alone has it; Sphinx shows its last part."""
+    found: dict[str, set[str]] = {}
+    for place in places().values():
+        if inspect.isclass(place.value) or place.package == "xcore.typing":
+            found.setdefault(place.short, set()).add(place.name)
+    others = {*dir(builtins), *typing.__all__, *collections.abc.__all__}
+    return {
+        short: min(full) for short, full in found.items() if len(full) == 1 and short not in others
+    }
 
 
 @functools.cache
@@ -152,4 +160,4 @@ def plain(text: str) -> str:
     for private, public in PLAIN.items():
         text = re.sub(rf"(?<![\w.]){re.escape(private)}\b", public, text)
     text = re.sub(r"\b(?:np\.|typing\.|collections\.abc\.)(?=[A-Z])", "", text)
-    return re.sub(r"(?<![\w.'\"])([A-Z]\w+)\b", lambda m: LINKED.get(m[1], m[1]), text)
+    return re.sub(r"(?<![\w.'\"])([A-Z]\w+)\b", lambda m: linked().get(m[1], m[1]), text)
