@@ -11,6 +11,7 @@ from ._transform import (
     GradientTransformation,
     all_finite,
     global_norm,
+    homogeneous,
     need_params,
     next_count,
     select,
@@ -59,7 +60,8 @@ def clip_by_block_rms(threshold: ArrayLike) -> GradientTransformation:
 
     def clipped(u, p):
         u = xnp.asarray(u)
-        return u / xnp.maximum(1.0, xnp.sqrt(xnp.mean(square(u))) / threshold)
+        size = homogeneous(lambda u: xnp.sqrt(xnp.mean(square(u))), u)
+        return u / xnp.maximum(1.0, size / threshold)
 
     return stateless_with_tree_map(clipped)
 
@@ -72,7 +74,8 @@ def _unitwise_norm(x):
         raise ValueError(
             f"xcore.optimize.adaptive_grad_clip: parameters of rank up to 5 are known, given {typeof(x)}."
         )
-    return xnp.sqrt(xnp.sum(square(x), axis=axes[ndim or 0], keepdims=True))
+    along = axes[ndim or 0]
+    return homogeneous(lambda x: xnp.sqrt(xnp.sum(square(x), axis=along, keepdims=True)), x, along)
 
 
 def adaptive_grad_clip(clipping: float, eps: float = 1e-3) -> GradientTransformation:

@@ -13,6 +13,7 @@ from .. import numpy as xnp
 from .._core import DTypeLike, dtypes, tree, typeof
 from ._transform import (
     GradientTransformation,
+    homogeneous,
     need_params,
     next_count,
     square,
@@ -515,7 +516,8 @@ def scale_by_sign() -> GradientTransformation:
 
 
 def _norm(x, least=0.0):
-    return xnp.maximum(xnp.sqrt(xnp.sum(square(xnp.asarray(x)))), least)
+    size = homogeneous(lambda x: xnp.sqrt(xnp.sum(square(x))), xnp.asarray(x))
+    return xnp.maximum(size, least)
 
 
 def scale_by_trust_ratio(
@@ -551,6 +553,7 @@ def scale_by_param_block_rms(min_scale: float = 1e-3) -> GradientTransformation:
 
     def scaled(u, p):
         need_params("scale_by_param_block_rms", p)
-        return u * xnp.maximum(xnp.sqrt(xnp.mean(square(xnp.asarray(p)))), min_scale)
+        size = homogeneous(lambda p: xnp.sqrt(xnp.mean(square(p))), xnp.asarray(p))
+        return u * xnp.maximum(size, min_scale)
 
     return stateless_with_tree_map(scaled)

@@ -7,6 +7,7 @@ formulas are Optax's.
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -14,7 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import numpy as xnp
+from .._control import cond, custom_jvp, stop_gradient
 from .._core import Array, ArrayLike, PyTree, dtypes, errors, tree, typeof
+from ..linalg._range import magnitude
+from ..numpy._promote import as_inexact
 
 
 class GradientTransformation(NamedTuple):
@@ -73,8 +77,45 @@ def global_norm(updates: PyTree) -> Array:
     >>> xo.global_norm({"a": xnp.asarray([3.0]), "b": 4.0})
     Array(5., dtype=float32)
     """
-    leaves = tree.leaves(tree.map(xnp.asarray, updates))
+    leaves = [as_inexact("optimize.global_norm", x) for x in tree.leaves(updates)]
+    return _norm_of_all(leaves) if leaves else xnp.asarray(0.0)
+
+
+@custom_jvp
+def _norm_of_all(leaves: list):
+    size = _root_of_squares(leaves)
+    limits = [dtypes.finfo(x.dtype) for x in leaves]
+    low, high = (max(float(f.tiny) for f in limits), min(float(f.max) for f in limits))
+    inside = (size > 1e3 * low**0.5) & (size < 1e-3 * high**0.5)
+
+    def in_units():  # where squares leave the range of a dtype
+        unit = functools.reduce(xnp.maximum, [magnitude(x).astype(size.dtype) for x in leaves])
+        return (_root_of_squares([_divided(x, unit) for x in leaves]) * unit).astype(size.dtype)
+
+    return cond(inside, lambda: size, in_units)
+
+
+@_norm_of_all.defjvp
+def _norm_of_all_jvp(primals, tangents):
+    (leaves,), (moves,) = primals, tangents
+    size = _norm_of_all(leaves)
+    units = [_divided(x, xnp.where(size == 0, 1, size)) for x in leaves]
+    terms = [xnp.sum(xnp.real(xnp.conj(x) * dx)) for x, dx in zip(units, moves, strict=True)]
+    return size, sum(terms, start=xnp.asarray(0.0)).astype(size.dtype)
+
+
+def _root_of_squares(leaves: list):
     return xnp.sqrt(sum([norm_squared(x) for x in leaves], start=xnp.asarray(0.0)))
+
+
+def _divided(x, size):
+    return x / size.astype(dtypes.to_real(x.dtype))
+
+
+def homogeneous(f: Callable, x, axis=None):
+    """f(x) of degree 1, in units in which squares stay in range."""
+    unit = stop_gradient(magnitude(x, axis))
+    return f(_divided(x, unit)) * unit
 
 
 def apply_updates(params: PyTree, updates: PyTree) -> PyTree:

@@ -12,6 +12,7 @@ from typing import Any
 from .. import numpy as xnp
 from .._control import stop_gradient
 from .._core import ArrayLike, dtypes, errors, tree, typeof
+from ._transform import homogeneous
 
 __all__ = [
     "affine", "ball", "box", "elastic_net", "group_lasso", "halfspace", "l1", "l1_ball", "l2",
@@ -38,9 +39,7 @@ def _real_leaves(name: str, f):
 
 def _length(x, axis: int | None = None):
     """The Euclidean length, on all scales, with the axis kept."""
-    most = stop_gradient(xnp.max(xnp.abs(x), axis=axis, keepdims=True, initial=0))
-    unit = xnp.where((most > 0) & xnp.isfinite(most), most, 1)
-    return xnp.linalg.norm(x / unit, axis=axis, keepdims=True) * unit
+    return homogeneous(lambda x: xnp.linalg.norm(x, axis=axis, keepdims=True), x, axis)
 
 
 def _shortened(x, by, axis: int | None = None):
