@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+import xcore as xc
 import xcore.lax.linalg
 import xcore.linalg as la
 import xcore.numpy as xnp
 import xcore.scipy.linalg as sl
+from xcore import sparse
 
 DTYPES = [np.float32, np.float64, np.complex64, np.complex128]
 VALUES = np.array([(5 - 5**0.5) / 2, (5 + 5**0.5) / 2])
@@ -56,3 +58,34 @@ def test_a_batch_of_all_scales_with_what_is_not_finite():
         w[[0, 1, 2, 5]], VALUES * np.array([1e-307, 0, 1e307, 1])[:, None], rtol=1e-14
     )
     assert np.isnan(w[3:5]).all()
+
+
+FEW = {
+    "eigsh": lambda a, s: la.eigsh(a, 2, report=True), "near a shift": lambda a, s: la.eigsh(a, 2, sigma=0.8 * s, report=True),
+    "lobpcg": lambda a, s: la.lobpcg(a, 2, which="largest", report=True),
+    "eigs": lambda a, s: sparse.eigs(a, 2, report=True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex128])
+@pytest.mark.parametrize("way", FEW)
+def test_few_pairs_of_matrices_whose_products_with_unit_vectors_vanish(way, dtype):
+    """Nothing told how large they are, so they were not scaled: vectors were not orthonormal, errors told as 0."""
+    limits, n = np.finfo(dtype), 21
+    scales = 2.0 ** np.array([0.0, limits.minexp + 1, limits.minexp + 6, limits.maxexp - 1])
+    values = np.stack([np.eye(n)[0], np.r_[1, -0.7, np.zeros(n - 2)], np.r_[1, 1, np.zeros(n - 2)]])
+    a = np.stack([np.diag(s * d) for s in scales for d in values]).astype(dtype)
+    units = np.repeat(scales, len(values)).astype(limits.dtype)
+    found = xc.jit(xc.vmap(lambda a, s: FEW[way](a, s)))(a, units)
+    w, v = (np.asarray(x) for x in found.value)
+    assert np.all(found.ok)
+    wide = v.astype(complex)
+    off = np.abs(wide.conj().swapaxes(1, 2) @ wide - np.eye(2)).max((1, 2))
+    assert off.max() < 100 * limits.eps or way == "eigs"
+    wanted = np.tile(values, (len(scales), 1))
+    near = np.abs(w[:, :, None] / units[:, None, None] - wanted[:, None]).min(2)
+    assert near.max() < limits.eps**0.5
+    left = np.linalg.norm(wanted[:, :, None] * wide - wide * (w / units[:, None])[:, None], axis=1)
+    told = np.asarray(found.certificate.residual).astype(float) / units[:, None]
+    rounding = 0 if way == "eigs" else 30 * limits.eps
+    assert (left <= told + rounding).all()

@@ -39,7 +39,7 @@ from ._operators import (
     in_dtype_of_products,
     is_function,
 )  # fmt: skip
-from ._range import any_subnormal, inner, norm, safe_norm, unit_of
+from ._range import any_subnormal, inner, magnitude, norm, safe_norm, unit_for
 from ._restarted import WHICH, fresh, largest_pairs
 from ._truth import check_later, check_status, fail, of_pairs
 
@@ -233,7 +233,7 @@ def eigsh(
 def _shifted(a, start, shift, inverse) -> LinearOperator:
     """What has the largest eigenvalues for those of a that are nearest to a shift."""
     held = tree.map(lambda x: ops.stop_gradient(xnp.asarray(x)), a)
-    unit = unit_of(_product_of(held, start))
+    unit = _unit_of(held, start)
     if inverse is not None:
         return InUnits(as_operator(inverse), 1 / unit)
     return _inverse_of(held, shift, unit)
@@ -244,8 +244,7 @@ def _by_lanczos(
 ) -> tuple:
     """((w, v), status, certificate, steps, history) of k pairs, in a space of m vectors."""
     held = tree.map(lambda x: ops.stop_gradient(xnp.asarray(x)), a)
-    sample = _product_of(held, start)
-    unit = unit_of(sample)
+    sample, unit = _product_of(held, start), _unit_of(held, start)
     if operator is None:
         operator = InUnits(held, unit)
     else:
@@ -291,6 +290,17 @@ def _product_of(a: LinearOperator, like):
     """The product with a random vector of length 1: how large the operator is."""
     blank = xnp.zeros((1, *typeof(like).shape), typeof(like).dtype)
     return a.mv(fresh(blank, 0)).astype(typeof(like).dtype)
+
+
+def _unit_of(a: LinearOperator, like):
+    """What products with vectors of length 1 are divided by, also where theirs are below the range."""
+    x = fresh(xnp.zeros((1, *typeof(like).shape), typeof(like).dtype), 0)
+    limits = dtypes.finfo(dtypes.to_real(typeof(x).dtype))
+    longer, least = 2.0 ** (limits.maxexp // 8), np.asarray(4 * limits.tiny, limits.dtype)
+    plain, far = a.mv(x), a.mv(x * np.asarray(longer, typeof(x).dtype))
+    seen = xnp.all(xnp.isfinite(far)) & xnp.any(far != 0)
+    size = xnp.maximum(magnitude(far) / longer, least)
+    return unit_for(xnp.where(seen, size, magnitude(plain)))
 
 
 def _missed(a: LinearOperator, unit):
@@ -468,7 +478,7 @@ def _by_lobpcg(
 ) -> tuple:
     """((w, v), status, certificate, steps, history) of k pairs, from k columns or more."""
     held = tree.map(lambda x: ops.stop_gradient(xnp.asarray(x)), a)
-    unit = unit_of(_product_of(held, start[:, 0]))
+    unit = _unit_of(held, start[:, 0])
     held = InUnits(held, unit)
     blocks = _Blocks(held, _by_columns(preconditioner), k, rtol, sign)
     x, _ = xnp.linalg.qr(_guarded(start, k))

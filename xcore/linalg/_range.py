@@ -46,7 +46,11 @@ def column_norms(x):
 
 def unit_of(image):
     """What products are divided by so that their squares stay in range: 1 where they are not far from 1."""
-    size = magnitude(image)
+    return unit_for(magnitude(image))
+
+
+def unit_for(size):
+    """The same of a power of two that is about as large as products."""
     far = float(xnp.finfo(typeof(size).dtype).max) ** 0.125
     return xnp.where((size > far) | (size < 1 / far), size, 1).astype(typeof(size).dtype)
 

@@ -26,11 +26,11 @@ from ..linalg._eigen import (
     _handed_out,
     _irregular,
     _missed,
-    _product_of,
+    _unit_of,
 )
 from ..linalg._linear_solve import solved_within
 from ..linalg._operators import InUnits
-from ..linalg._range import magnitude, safe_norm, unit_of
+from ..linalg._range import magnitude, safe_norm
 from ..linalg._restarted import filled_up, fresh
 from ..linalg._schur import _sorted, schur
 from ..numpy._select import safe_divide
@@ -241,7 +241,7 @@ def eigs(
     _check_count(who, k, n)
     start = _start(who, a, v0)
     held = tree.map(lambda x: stop_gradient(xnp.asarray(x)), a)
-    unit = unit_of(_product_of(held, start))
+    unit = _unit_of(held, start)
     operator = InUnits(held, unit)
     if sigma is not None or inverse is not None:
         sigma = _shift(sigma, start)
