@@ -103,7 +103,8 @@ def _dot_transpose_one(ct, known, target, contract, batch, precision, swapped: b
     sides = [
         (ct, tuple(ct_other), tuple(range(n_batch))), (known, tuple(free_other), tuple(batch[other])),
     ]  # fmt: skip
-    if orders[0] != in_order and orders[1] == in_order:  # the other way round nothing is to be transposed
+    # the other way round nothing is to be transposed
+    if orders[0] != in_order and orders[1] == in_order:
         orders, sides = orders[::-1], sides[::-1]
     (x, *of_x), (y, *of_y) = sides
     out = dot_general(

@@ -39,7 +39,17 @@ from ._operators import (
     in_dtype_of_products,
     is_function,
 )  # fmt: skip
-from ._range import any_subnormal, inner, magnitude, norm, safe_norm, unit_for
+from ._range import (
+    any_subnormal,
+    divided,
+    in_units,
+    inner,
+    magnitude,
+    norm,
+    safe_norm,
+    unit_for,
+    unit_of,
+)
 from ._restarted import WHICH, fresh, largest_pairs
 from ._truth import check_later, check_status, fail, of_pairs
 
@@ -108,7 +118,7 @@ def lanczos(a: ArrayLike | LinearOperator, x0: ArrayLike, ncv: int) -> tuple[Arr
     def body(k, state):
         q, alpha, beta, v = state
         q = q.at[k].set(v)
-        w = a.mv(v)
+        w = times(v)
         alpha = alpha.at[k].set(xnp.real(inner(v, w)))
         w = orthogonal(q, w)
         size = norm(w)
@@ -118,11 +128,14 @@ def lanczos(a: ArrayLike | LinearOperator, x0: ArrayLike, ncv: int) -> tuple[Arr
         return q, alpha, beta, safe_divide(w, norm(w).astype(dtype))
 
     empty = xnp.zeros(ncv, real)
+    _, start = in_units(start)
     size = norm(start)
     start = xnp.where(size == 0, _irregular((n,), dtype), start)
     first = start / norm(start).astype(dtype)
+    unit = ops.stop_gradient(unit_of(a.mv(first)))
+    times = divided(a.mv, unit)
     q, alpha, beta, _ = fori_loop(0, ncv, body, (xnp.zeros((ncv, n), dtype), empty, empty, first))
-    return q.T, alpha, beta[:-1]
+    return q.T, alpha * unit, beta[:-1] * unit
 
 
 INVERSES: dict[type, Any] = {}  # of classes of operators: functions of (a, σ)

@@ -13,6 +13,7 @@ from .._ops import adjoint, conjugate, solve_with, swapped
 from .._ops import matmul as product
 from ..numpy._equations import solve_matrices
 from ._arguments import as_inexact, check_matrices, in_lapack_dtype, modulus, over_batch
+from ._range import in_units
 
 _ALPHA = (1 + 17**0.5) / 8  # growth is bounded alike for pivots of one row and of two
 
@@ -158,6 +159,7 @@ def ldl(a: ArrayLike, lower: bool = True, hermitian: bool = True) -> LDL:
     """
     a, back = in_lapack_dtype(*as_inexact("linalg.ldl", a))
     check_matrices("linalg.ldl", square=True, a=a)
+    unit, a = in_units(a, (-2, -1))
     hermitian = bool(hermitian) and dtypes.is_complex(typeof(a).dtype)
     half = a if lower else a[..., ::-1, ::-1]  # elimination from the last row upwards  # pyright: ignore[reportIndexIssue]
     strict = xnp.tril(half, -1)
@@ -168,9 +170,9 @@ def ldl(a: ArrayLike, lower: bool = True, hermitian: bool = True) -> LDL:
     n = typeof(a).shape[-1]
     if 0 in typeof(a).shape:
         order = xnp.broadcast_to(xnp.arange(n, dtype=np.int32), typeof(a).shape[:-1])
-        return LDL(back(a), back(a), order)
+        return LDL(back(a), back(a), order)  # pyright: ignore[reportReturnType]
     low, d, order = _FACTORS[hermitian](whole)
     if not lower:
         low, d, order = low[..., ::-1, ::-1], d[..., ::-1, ::-1], n - 1 - order[..., ::-1]
     places = xnp.argsort(order, axis=-1)[..., None]
-    return LDL(back(xnp.take_along_axis(low, places, axis=-2)), back(d), order)
+    return LDL(back(xnp.take_along_axis(low, places, axis=-2)), back(d * unit), order)

@@ -23,6 +23,7 @@ from ._arguments import (
     in_lapack_dtype,
     product,
 )
+from ._range import in_units
 
 
 def _prepared(who: str, a) -> tuple:
@@ -156,12 +157,13 @@ def _halley(x, eps: float, most: int) -> tuple:
 
 
 def _by_halley(a, eps, most):
+    unit, a = in_units(a, (-2, -1))
     size = xnp.sqrt((xnp.abs(a) ** 2).sum((-2, -1), keepdims=True)).astype(typeof(a).dtype)
     x = a / xnp.where(size == 0, 1, size)
     u, steps, converged = _halley(x, eps, most)
     for _ in range(2):  # what rounding left: Newton and Schulz, u (3 - uᴴu) / 2
         u = 1.5 * u - 0.5 * product(u, product(adjoint(u), u))
-    return u, hermitian_part(product(adjoint(u), a)), steps, converged
+    return u, hermitian_part(product(adjoint(u), a)) * unit, steps, converged
 
 
 class QDWH(NamedTuple):

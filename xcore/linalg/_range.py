@@ -19,6 +19,12 @@ def magnitude(x, axis=None):
     return xnp.where((size > 0) & xnp.isfinite(size), kept, 1).astype(typeof(size).dtype)
 
 
+def in_units(x, axis=None) -> tuple:
+    """(unit, x / unit), with a power of two that is a constant to derivatives: the second is of about size 1."""
+    unit = ops.stop_gradient(magnitude(x, axis))
+    return unit, x / unit.astype(typeof(x).dtype)
+
+
 def _exponent_bits(limits) -> int:
     return limits.bits - 1 - limits.nmant
 

@@ -18,6 +18,7 @@ from .._control import fori_loop, vmap
 from .._core import Array, ArrayLike, dtypes, errors, fused, one_of, typeof
 from .._ops import adjoint, diagonal, part
 from ._arguments import as_inexact, check_matrices, in_lapack_dtype, over_batch, product
+from ._range import in_units
 
 
 def _prepared(who: str, *xs) -> tuple:
@@ -39,6 +40,7 @@ def _eigenvector(block):
     For an eigenvalue w it is (w - d, c), and w - d = (a - d) / 2 ± √((a - d)² / 4 + b c), whichever
     is larger.
     """
+    _, block = in_units(block)  # its eigenvectors are the same
     a, b, c, d = (block[i, j] for i in (0, 1) for j in (0, 1))
     half = (a - d) / 2
     root = xnp.sqrt(half * half + b * c)
@@ -49,6 +51,7 @@ def _eigenvector(block):
 
 def _later_eigenvector(block):
     """The unit eigenvector of an upper triangular 2 × 2 block that belongs to its second eigenvalue."""
+    _, block = in_units(block)
     x = xnp.stack([block[0, 1], block[1, 1] - block[0, 0]])
     size = xnp.sqrt((xnp.abs(x) ** 2).sum())
     other = xnp.asarray([0, 1], typeof(x).dtype)  # the two are equal, and the block is diagonal

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import numpy as xnp
-from .._control import cond, custom_jvp, stop_gradient
+from .._control import cond, custom_jvp
 from .._core import Array, ArrayLike, PyTree, dtypes, errors, tree, typeof
-from ..linalg._range import magnitude
+from ..linalg._range import in_units, magnitude
 from ..numpy._promote import as_inexact
 
 
@@ -114,8 +114,8 @@ def _divided(x, size):
 
 def homogeneous(f: Callable, x, axis=None):
     """f(x) of degree 1, in units in which squares stay in range."""
-    unit = stop_gradient(magnitude(x, axis))
-    return f(_divided(x, unit)) * unit
+    unit, x = in_units(x, axis)
+    return f(x) * unit
 
 
 def apply_updates(params: PyTree, updates: PyTree) -> PyTree:

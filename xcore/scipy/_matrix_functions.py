@@ -14,6 +14,7 @@ from .._control import vmap as _vmap
 from .._core import Array as _Array
 from .._core import ArrayLike as _ArrayLike
 from .._core import errors as _errors
+from ..linalg._range import in_units as _in_units
 from ..numpy.linalg import norm
 
 
@@ -149,7 +150,7 @@ def signm(A: _ArrayLike | _Sequence[_Any], disp: bool = True) -> _Any:
     Array([[ 1.,  0.],
            [ 0., -1.]], dtype=float32)
     """
-    a = _xnp.asarray(A)
+    _, a = _in_units(_xnp.asarray(A), (-2, -1))
     x = a @ _la.inv(_la.sqrtm(a @ a))
     x = x if _xnp.iscomplexobj(a) else x.real
     return x if disp else (x, norm(x @ x - _xnp.eye(a.shape[-1], dtype=x.dtype), 1))

@@ -23,6 +23,7 @@ from ..linalg import polar, solve_continuous_lyapunov
 from ..linalg import solve_continuous_lyapunov as solve_lyapunov
 from ..linalg import solve_discrete_lyapunov as _discrete
 from ..linalg._arguments import over_batch as _over_batch
+from ..linalg._range import in_units as _in_units
 from ..numpy.linalg import LinAlgError
 from ._dense import (
     bandwidth, cho_solve_banded, cholesky_banded, diagsvd, ishermitian, issymmetric, lu_factor,
@@ -486,8 +487,9 @@ def orthogonal_procrustes(A: _Like, B: _Like, check_finite: bool = True) -> tupl
     if A.ndim < 2 or A.shape != B.shape:
         why = "need matrices of one shape"
         raise _errors.shape_mismatch("scipy.linalg.orthogonal_procrustes", why, A=A, B=B)
-    u, s, vh = _la.svd(_xnp.conj(A.mT) @ B)
-    return u @ vh, s.sum(-1)
+    (of_a, a), (of_b, b) = _in_units(A, (-2, -1)), _in_units(B, (-2, -1))
+    u, s, vh = _la.svd(_xnp.conj(a.mT) @ b)
+    return u @ vh, s.sum(-1) * (of_a * of_b)[..., 0, 0]
 
 
 def subspace_angles(A: _Like, B: _Like) -> _Array:
