@@ -155,3 +155,14 @@ BAD = [
 def test_errors(call, pattern):
     with pytest.raises((ValueError, TypeError), match=pattern):
         call()
+
+
+@pytest.mark.parametrize("size", [1e9, 1e-9, 1e12])
+@pytest.mark.parametrize("deg", [1, 3])
+def test_powers_of_coordinates_beyond_the_range_are_fitted(size, deg):
+    """x⁵ of numbers near 1e9 is no float32."""
+    x = np.linspace(0.1, 1, 20)
+    y = np.polyval([3.0, -2.0, 1.0, 0.5][-deg - 1 :], x)
+    found = xnp.polyfit((x * size).astype("float32"), y.astype("float32"), deg)
+    want = np.polyfit(x, y, deg) / size ** np.arange(deg, -1.0, -1)
+    np.testing.assert_allclose(found, want, rtol=1e-4)

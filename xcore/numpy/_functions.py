@@ -47,14 +47,14 @@ def _log_to(base: int):
         whole = ops.round_even(raw)
         hit = ops.eq(ops.pow(const(x, base), whole), x)
         if base == 2:  # a GPU's powers are a last digit off here and there
-            hit = ops.or_(hit, ops.eq(_power_of_two_near(x), x))
+            hit = ops.or_(hit, ops.eq(power_of_two_near(x), x))
         hit = ops.and_(hit, ops.is_finite(raw))
         return ops.select(hit, with_value(whole, raw), raw)
 
     return on_values
 
 
-def _power_of_two_near(x):
+def power_of_two_near(x):
     limits = dtypes.finfo(typeof(x).dtype)
     return ops.reduce_precision(x, exponent_bits=limits.bits - 1 - limits.nmant, mantissa_bits=0)
 

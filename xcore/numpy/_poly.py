@@ -13,8 +13,10 @@ from .._core import Array, ArrayType, dtypes, errors, fused, typeof
 from ._convolve import convolve
 from ._creation import asarray, zeros
 from ._dot import matmul
+from ._elementwise import absolute
 from ._equations import inv, lstsq
-from ._functions import conj, sqrt
+from ._floats import isfinite
+from ._functions import conj, power_of_two_near, sqrt
 from ._grid import vander
 from ._join import concatenate
 from ._matrices import eigvals
@@ -27,7 +29,9 @@ from ._promote import (
     promote_dtypes,
     result_dtype,
 )
+from ._reduce import max as max_of
 from ._reduce import sum as sum_of
+from ._select import where
 from ._shape import reshape
 
 # Arithmetic
@@ -362,7 +366,9 @@ def _fit(arrays, deg, rcond, cov):
     x, y = astype(x, dtype), astype(y, dtype)
     n = typeof(x).size
     rcond = n * float(dtypes.finfo(dtype).eps) if rcond is None else rcond
-    matrix = vander(x, deg + 1)
+    most = ops.stop_gradient(max_of(absolute(x)))
+    unit = power_of_two_near(where((most > 0) & isfinite(most), most, 1))  # so powers stay in range
+    matrix = vander(x / unit, deg + 1)
     if weights:
         w = astype(weights[0], dtype)
         matrix = matrix * w[:, None]
@@ -370,10 +376,13 @@ def _fit(arrays, deg, rcond, cov):
     # columns of length 1: powers of x would differ by orders of magnitude
     scale = sqrt(sum_of(square_of(matrix), axis=0))
     matrix = matrix / scale
+    powers = unit ** np.arange(deg, -1, -1)
     c, residuals, rank, s = lstsq(matrix, y, rcond)
-    unscaled = (c.T / scale).T
+    unscaled = (c.T / scale / powers).T
     covariance = (
-        _covariance(matrix, scale, y - matmul(matrix, c), n - deg - 1, cov) if cov else None
+        _covariance(matrix, scale * powers, y - matmul(matrix, c), n - deg - 1, cov)
+        if cov
+        else None
     )
     return unscaled, residuals, rank, s, as_array(who, rcond), covariance
 
