@@ -205,7 +205,8 @@ def shard_map(
             shard_map, mesh=mesh, in_specs=in_specs, out_specs=out_specs, axis_names=axis_names,
             check_vma=check_vma, check_rep=check_rep, auto=auto,
         )  # fmt: skip
-    errors.check_function("shard_map", f)
+    if not callable(f):
+        raise TypeError(f"xcore.shard_map: expected a function, given {errors.describe(f)}.")
     check = next((bool(c) for c in (check_vma, check_rep) if c is not None), True)
 
     @wraps(f)

@@ -102,7 +102,6 @@ def jacfwd(
     Array([[2., 0.],
            [0., 4.]], dtype=float32)
     """
-    errors.check_function("jacfwd", fun)
 
     @wraps(fun)
     @boundary
@@ -149,7 +148,6 @@ def jacrev(
     >>> xc.jacrev(lambda x: x.sum() ** 2)(xnp.asarray([1.0, 2.0]))
     Array([6., 6.], dtype=float32)
     """
-    errors.check_function("jacrev", fun)
 
     @wraps(fun)
     @boundary

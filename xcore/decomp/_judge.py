@@ -217,7 +217,8 @@ def factor_uncertainty(x: Tensor, cp: CP, *, mask: ArrayLike | None = None) -> U
     have in ``cp``, and signs and order, as these are choices; how sure the size of a term is, stands in
     ``weights``. What the data do not tell (two terms that are alike, too many terms) is infinite. All of it to first
     order in the noise: where that is half as large as the tensor's largest element, intervals are too short; with
-    few elements known they are earlier (0.92 for 0.95 of 72 elements, 24 parameters, a twentieth of noise).
+    few elements known they are earlier (0.92 to 0.95 for 0.95 of 72 elements, 24 parameters, a twentieth of noise):
+    what the data tell is computed from the fit, whose columns hold noise, and the tensor bends away from its tangent.
 
     Args:
       x: the tensor.
