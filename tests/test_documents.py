@@ -22,7 +22,7 @@ PAGES = (
 )
 # The order in which a record, and the table of the architecture, have them.
 RULES = """
-    type lower jvp transpose batch linearize over_axis eager stage threaded steps host
+    type lower jvp transpose batch linearize split over_axis eager stage threaded steps host
 """.split()
 pages = pytest.mark.parametrize("page", PAGES)
 

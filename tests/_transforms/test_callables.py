@@ -41,3 +41,17 @@ TRANSFORMED = {
 def test_objects_that_are_called(name):
     transform, want = TRANSFORMED[name]
     np.testing.assert_allclose(transform(Energy())(xnp.asarray(X)), want)
+
+
+MADE = {
+    **{n: getattr(xc, n) for n in ("jit", "vmap", "grad", "value_and_grad", "jacfwd", "jacrev", "jacobian", "hessian")},
+    "fwd_and_bwd": lambda f: xc.fwd_and_bwd(f, 0),
+    "shard_map": lambda f: xc.shard_map(f, in_specs=xc.P(), out_specs=xc.P()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("given", [3, "sin", [1.0]], ids=str)
+def test_what_cannot_be_called_is_refused_at_once(name, given):
+    with pytest.raises(TypeError, match=r"expected a function, given .* of type"):
+        MADE[name](given)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-FILES = "checks.py", "names.py", "behind.py", "spread.py", "gradients.py", "draws.py"
+FILES = "checks.py", "names.py", "behind.py", "spread.py", "gradients.py", "draws.py", "refusals.py"
 CHECKS = [
     (file, name)
     for file in FILES

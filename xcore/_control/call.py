@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from .._core import Linear, Op, Program, bind, trace_closed, typeof
 from .._cpu.parts import IN_PARTS
 from .._transforms.programs import (
@@ -13,6 +15,7 @@ from .._transforms.programs import (
     jvp_program,
     linearize_program,
     marked,
+    split_program,
     transpose_program,
 )  # fmt: skip
 from .._transforms.transpose import instantiate
@@ -40,8 +43,8 @@ def _jvp(primals, tangents, *, program):
     return outs[:n], fill(outs[n:], nonzero_out)
 
 
-def _linearize(primals, nonzero, *, program):
-    done = linearize_program(program, nonzero)
+def _linearize(primals, nonzero, *, program, parts_of=linearize_program):
+    done = parts_of(program, nonzero)
     _compile_alike(program, done.primal, done.linear)
     outs = call(*primals, program=done.primal)
     residuals = done.residuals(outs, primals)
@@ -92,6 +95,7 @@ _RULES = {
     "transpose": _transpose,
     "batch": _batch,
     "linearize": _linearize,
+    "split": functools.partial(_linearize, parts_of=split_program),
     "many": True,
     "nested": True,
     "effects": lambda program: program.effects,

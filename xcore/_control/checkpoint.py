@@ -28,7 +28,7 @@ from .._transforms.programs import (
     jvp_program,
     linearize_program,
     marked,
-    tangent_program,
+    split_program,
     transpose_program,
 )
 from .._transforms.transpose import instantiate
@@ -95,7 +95,15 @@ def _plan(p: Program, nonzero, policy) -> _Plan:
 
 
 def _plan_all_recomputed(p: Program, nonzero, policy) -> _Plan:
-    return _Plan(p, *tangent_program(p, nonzero))
+    """Linearized, not in forward mode: loops are transposed so, and rules in reverse mode have no other."""
+    done, n = linearize_program(p, nonzero), len(p.inputs)
+
+    def tangents(*args):
+        residuals = done.residuals(eval_program(done.primal, args[:n]), args[:n])
+        return eval_program(done.linear, [*residuals, *args[n:]])
+
+    types = [*p.in_types, *[t.strong() for t in marked(p.in_types, nonzero)]]
+    return _Plan(p, trace_closed(tangents, types, p.name), done.nonzero_out)
 
 
 def _plan_with_policy(p: Program, nonzero, policy) -> _Plan:
@@ -173,6 +181,30 @@ def _linearize(primals, nonzero, *, program, differentiated, **params):
     return outs[:n], tangent_fn
 
 
+def _with_results(p: Program, marks) -> Program:
+    return dead_code_eliminated(Program(p.inputs, p.eqns, marked(p.outputs, marks), p.name))
+
+
+def _apart(p: Program, linear) -> tuple[Program, Program, list[bool]]:
+    """(what gives results that are known, what gives the others and what they need, which these are)"""
+    done = split_program(p, linear)
+    known = [not m for m in done.nonzero_out] + [False] * done.count
+    return _with_results(done.primal, known), _with_results(p, done.nonzero_out), done.nonzero_out
+
+
+def _split(args, linear, *, program, **params):
+    """The linear part keeps the work on what is known: its transpose does it again."""
+    key = ("checkpoint split", tuple(linear))
+    known, moving, nonzero_out = program.memo(key, lambda: _apart(program, linear))
+    outs = [] if all(nonzero_out) else checkpoint_op(*args, program=known, **params)
+
+    def tangent_fn(*tangents):
+        given = [a if t is None else t for a, t in zip(args, tangents, strict=True)]
+        return fill(checkpoint_op(*given, program=moving, **params), nonzero_out)
+
+    return fill(outs, [not m for m in nonzero_out]), tangent_fn
+
+
 def _transpose(cotangents, *args, program, **params):
     linear = [isinstance(a, Linear) for a in args]
     residuals = [a for a, m in zip(args, linear, strict=True) if not m]
@@ -199,6 +231,7 @@ checkpoint_op = Op(
     transpose=_transpose,
     batch=_batch,
     linearize=_linearize,
+    split=_split,
     many=True,
     nested=True,
     effects=lambda program, **params: program.effects,

@@ -7,6 +7,8 @@ several devices takes the branch for these where there is one (``unless_spread``
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from .. import _ops as ops
@@ -24,6 +26,7 @@ from .._transforms.programs import (
     jvp_program,
     linearize_program,
     marked,
+    split_program,
     transpose_program,
 )  # fmt: skip
 from .._transforms.transpose import instantiate
@@ -116,9 +119,9 @@ def _shared_slots(residual_types) -> tuple[list[ArrayType], list[list[int]]]:
     return slots, places
 
 
-def _linearize(primals, nonzero, *, branches, **by):
+def _linearize(primals, nonzero, *, branches, parts_of=linearize_program, **by):
     index, *args = primals
-    done = [linearize_program(p, nonzero[1:]) for p in branches]
+    done = [parts_of(p, nonzero[1:]) for p in branches]
     wanted = [any(ms) for ms in zip(*[d.nonzero_out for d in done], strict=True)]
     n = len(branches[0].outputs)
     computed = [d.primal.out_types[n:] for d in done]
@@ -133,29 +136,27 @@ def _linearize(primals, nonzero, *, branches, **by):
         return trace_closed(f, d.primal.in_types, d.primal.name)
 
     outs = cond_op(index, *args, branches=tuple(map(forward, done, places)), **by)
-    residuals = outs[n:]
+    kept = sorted({i for d in done for i in d.kept})
+    residuals = [*outs[n:], *[args[i] for i in kept]]
     tangent_types = [typeof(a).strong() for a in marked(args, nonzero[1:])]
-    in_types = [typeof(a) for a in args]
 
     def linear(d, mine, p):
+        needed = [*mine, *[len(slots) + kept.index(i) for i in d.kept]]
+
         def f(*xs):
-            held, inputs = xs[: len(slots)], xs[len(slots) : len(slots) + len(args)]
-            ts = xs[len(slots) + len(args) :]
-            found = eval_program(
-                d.linear, [*[held[i] for i in mine], *[inputs[i] for i in d.kept], *ts]
-            )
+            found = eval_program(d.linear, [*[xs[i] for i in needed], *xs[len(residuals) :]])
             made = fill(found, d.nonzero_out)
             return [
                 zeros(t.strong()) if x is None else x
                 for x, t, w in zip(made, p.out_types, wanted, strict=True) if w
             ]  # fmt: skip
 
-        return trace_closed(f, [*slots, *in_types, *tangent_types], p.name)
+        return trace_closed(f, [*map(typeof, residuals), *tangent_types], p.name)
 
     def tangent_fn(*tangents):
         programs = tuple(map(linear, done, places, branches))
         known = marked(tangents[1:], nonzero[1:])
-        return fill(cond_op(index, *residuals, *args, *known, branches=programs, **by), wanted)
+        return fill(cond_op(index, *residuals, *known, branches=programs, **by), wanted)
 
     return outs[:n], tangent_fn
 
@@ -226,6 +227,7 @@ cond_op = Op(
     transpose=_transpose,
     batch=_batch,
     linearize=_linearize,
+    split=functools.partial(_linearize, parts_of=split_program),
     many=True,
     nested=True,
     effects=lambda branches, platforms=(): frozenset().union(*[p.effects for p in branches]),

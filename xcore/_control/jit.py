@@ -418,8 +418,7 @@ def jit(fun: Callable[..., Any] | None = None, /, *,
             inline=inline, in_shardings=in_shardings, out_shardings=out_shardings, device=device,
             backend=backend, compiler_options=compiler_options,
         )  # fmt: skip
-    if not callable(fun):
-        raise TypeError(f"xcore.jit: expected a function, given {errors.describe(fun)}.")
+    errors.check_function("jit", fun)
     if device is None and backend is not None:
         device = devices(backend)[0]
     if device is not None and in_shardings is None:

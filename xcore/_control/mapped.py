@@ -205,8 +205,7 @@ def shard_map(
             shard_map, mesh=mesh, in_specs=in_specs, out_specs=out_specs, axis_names=axis_names,
             check_vma=check_vma, check_rep=check_rep, auto=auto,
         )  # fmt: skip
-    if not callable(f):
-        raise TypeError(f"xcore.shard_map: expected a function, given {errors.describe(f)}.")
+    errors.check_function("shard_map", f)
     check = next((bool(c) for c in (check_vma, check_rep) if c is not None), True)
 
     @wraps(f)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._core import errors
 from .._transforms.api import Split, vjp
 from .jit import jit
 
@@ -33,6 +34,8 @@ def fwd_and_bwd(
     >>> bwd(kept, 2.0)
     (Array([0., 2.], dtype=float32), Array([2., 2.], dtype=float32))
     """
+
+    errors.check_function("fwd_and_bwd", fun)
 
     def fwd(*args, **kwargs):
         split = Split(fun, argnums, args, kwargs)

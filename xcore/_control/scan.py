@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from .._core import ArrayType, Op, bind, eval_program, from_numpy, trace_closed, typeof
@@ -12,6 +14,7 @@ from .._transforms.programs import (
     jvp_program,
     linearize_program,
     marked,
+    split_program,
     zeros_for,
 )  # fmt: skip
 from .._transforms.transpose import instantiate, transpose_under_trace
@@ -214,12 +217,12 @@ def _row(x) -> ArrayType:
     return ArrayType(t.shape[1:], t.dtype)
 
 
-def _linearize(primals, nonzero, **params):
+def _linearize(primals, nonzero, *, parts_of=linearize_program, **params):
     s = Scan(**params)
     consts, carry, xs = s.split(primals)
     cm, k0, xm = s.split(nonzero)
-    km, _ = _nonzero_carry(lambda p, nz: linearize_program(p, nz).nonzero_out, s.body, cm, k0, xm)
-    done = linearize_program(s.body, (*cm, *km, *xm))
+    km, _ = _nonzero_carry(lambda p, nz: parts_of(p, nz).nonzero_out, s.body, cm, k0, xm)
+    done = parts_of(s.body, (*cm, *km, *xm))
     nc, nk = s.counts
     n = len(s.body.outputs)
     # the primal scan, its residuals stacked; a residual that is a part of the carry is stacked too,
@@ -380,6 +383,7 @@ scan_op = Op(
     transpose=_transpose,
     batch=_batch,
     linearize=_linearize,
+    split=functools.partial(_linearize, parts_of=split_program),
     many=True,
     nested=True,
     effects=lambda body, **params: body.effects,

@@ -10,6 +10,8 @@ devices along that axis. Derivatives follow from that:
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from .. import _ops as ops
@@ -24,6 +26,7 @@ from .._transforms.programs import (
     jvp_program,
     linearize_program,
     marked,
+    split_program,
     transpose_program,
 )  # fmt: skip
 from .._transforms.transpose import instantiate
@@ -108,8 +111,8 @@ class _Split:
 
     __slots__ = ("done", "linear", "primal", "specs")
 
-    def __init__(self, program, nonzero, manual, in_specs):
-        self.done = done = linearize_program(program, nonzero)
+    def __init__(self, program, nonzero, manual, in_specs, parts_of):
+        self.done = done = parts_of(program, nonzero)
         n, count = len(program.outputs), done.count
         apart = varying(done.primal, [set(s.names) for s in in_specs])[n:]
         self.specs = [PartitionSpec(tuple(a for a in manual if a in names)) for names in apart]
@@ -135,9 +138,11 @@ def _first(x):
     return ops.reshape(x, shape=typeof(x).shape[1:])
 
 
-def _linearize(primals, nonzero, *, program, mesh, manual, in_specs, out_specs):
-    key = ("shard_map linearize", tuple(nonzero), manual, in_specs)
-    split = program.memo(key, lambda: _Split(program, tuple(nonzero), manual, in_specs))
+def _linearize(
+    primals, nonzero, *, program, mesh, manual, in_specs, out_specs, parts_of=linearize_program
+):
+    key = ("shard_map linearize", tuple(nonzero), manual, in_specs, parts_of)
+    split = program.memo(key, lambda: _Split(program, tuple(nonzero), manual, in_specs, parts_of))
     done = split.done
     outs = bind(
         shard_map_op, *primals, program=split.primal, mesh=mesh, manual=manual, in_specs=in_specs,
@@ -256,5 +261,6 @@ def _steps(run, *args, **params):
 
 shard_map_op = Op(
     "shard_map", type=_type, lower=_lower, jvp=_jvp, transpose=_transpose, batch=_batch,
-    linearize=_linearize, many=True, nested=True, effects=_effects, steps=_steps, threaded=_threaded,
+    linearize=_linearize, split=functools.partial(_linearize, parts_of=split_program), many=True, nested=True,
+    effects=_effects, steps=_steps, threaded=_threaded,
 )  # fmt: skip

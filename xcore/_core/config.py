@@ -136,7 +136,12 @@ class Settings:
     @property
     def watches(self) -> bool:
         """Whether results of programs are checked for NaN or infinities."""
-        return self.debug_nans or self.debug_infs or self.sanitize or self.sanitize_cancellation
+        return self.debug_nans or self.debug_infs or self.sanitizes
+
+    @property
+    def sanitizes(self) -> bool:
+        """Whether each operation is looked at, also inside of functions."""
+        return self.sanitize or self.sanitize_cancellation
 
     @property
     def strict(self) -> bool:

@@ -60,6 +60,12 @@ def describe(x: Any) -> str:
     return f"{text if len(text) < 60 else text[:57] + '...'} of type {type(x).__name__}"
 
 
+def check_function(who: str, fun: Any) -> None:
+    """Raise where a transformation is made of what cannot be called, not later where its result is."""
+    if not callable(fun):
+        raise TypeError(f"xcore.{who}: expected a function, given {describe(fun)}.")
+
+
 def _listing(named: dict[Any, Any]) -> str:
     return ", ".join(f"{name}: {describe(value)}" for name, value in named.items())
 

@@ -194,7 +194,7 @@ def install_sanitizer(run: Callable[[Program, Sequence[Array]], list[Array]]) ->
 def run_program(p: Program, arrays: Sequence[Array], donors: Sequence[int] = ()) -> list[Array]:
     """Compile (or find) and run a program."""
     settings = config.settings()
-    if settings.sanitize or settings.sanitize_cancellation:
+    if settings.sanitizes:
         return _sanitizers[0](p, arrays)
     exe, arrays = prepare(p, arrays, donors)
     for i in donors:
@@ -438,15 +438,18 @@ class Fused:
         settings, rest = config.settings(), args[self.count :]
         statics = exact(rest)
         plain = all([isinstance(x, (Value, Literal)) for x in leaves])
-        if not plain or settings.watches or settings.strict or not _is_hashable(statics):
+        if not plain or settings.sanitizes or settings.strict or not _is_hashable(statics):
             return None
+        enough = (
+            2 if settings.watches else _LONG
+        )  # NaNs on the way to results that have none are no fault
         key = ("call", structure, tuple([typeof(x) for x in leaves]), statics, settings)
         found: Any = self.cache.get(key)
         if found is None:
             try:
                 found = self._program(leaves, structure, rest)
                 own = are_known(found[1]) and not found[0].effects
-                found = found if own and len(found[0].eqns) >= _LONG else ()
+                found = found if own and len(found[0].eqns) >= enough else ()
             except Exception:  # in its own words the plain call complains; or it sees values
                 found = ()
             self.cache.keep(key, found, config.base())

@@ -8,6 +8,7 @@ jvp         (primals, tangents, **params) -> outs, out_tangents  for operations 
 transpose   (cotangents, *args, **params) -> [cotangent|None]   linear arguments arrive as Linear(type)
 batch       (size, args, batched, **params) -> outs, batched    batch axis 0 in and out
 linearize   (primals, nonzero, **params) -> outs, tangent_fn    optional, for higher-order operations
+split       (args, linear, **params) -> outs, tangent_fn        the same where it is linear in these already
 over_axis   (size, name, args, batched, params) -> as batch     for collectives, over vmap's own axis
 eager       (*args, **params) -> [values]                       params that hold Python functions: run them
 stage       (*args, **params) -> op, args, params               what a program holds in its place
@@ -75,7 +76,7 @@ class Op:
 
     __slots__ = (
         "_batch", "_jvp", "_lower", "_transpose", "alternatives", "eager", "effects", "host", "linearize",
-        "many", "name", "nested", "over_axis", "stage", "steps", "threaded", "type",
+        "many", "name", "nested", "over_axis", "split", "stage", "steps", "threaded", "type",
     )  # fmt: skip
 
     def __init__(
@@ -83,11 +84,11 @@ class Op:
         transpose: Rule | None = None, batch: Rule | None = None, linearize: Rule | None = None,
         many: bool = False, effects: Any = None, nested: bool = False, over_axis: Any = None,
         eager: Rule | None = None, stage: Any = None, steps: Any = None, threaded: Any = None,
-        alternatives: Sequence[Alternative] = (), host: Any = None,
+        alternatives: Sequence[Alternative] = (), host: Any = None, split: Rule | None = None,
     ) -> None:  # fmt: skip
         if name in registry:
             raise ValueError(f"operation {name!r} is defined twice")
-        self.name, self.type, self.linearize = name, type, linearize
+        self.name, self.type, self.linearize, self.split = name, type, linearize, split or linearize
         self._lower, self._jvp, self._transpose, self._batch = lower, jvp, transpose, batch
         self.many, self.effects, self.nested, self.over_axis = many, effects, nested, over_axis
         self.eager, self.stage, self.steps, self.threaded = eager, stage, steps, threaded

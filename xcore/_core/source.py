@@ -76,7 +76,7 @@ def user_frame(depth: int = 2) -> Where:
 # Through these a user's operands pass unchanged to the function that they were written for.
 _PASSAGES = tuple(f"{_package}{name}" for name in (
     "_core.", "_transforms.", "_control.", "numpy._operators", "numpy._methods",
-    "numpy._compound", "numpy._placement",
+    "numpy._compound", "numpy._placement", "as_jax._arguments",
 ))  # fmt: skip
 CALLED = f"{_package}_core.called"  # what frames of fused functions give as their module
 

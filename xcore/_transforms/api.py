@@ -486,6 +486,7 @@ def value_and_grad(
     >>> value, grad
     (Array(5., dtype=float32), Array([2., 4.], dtype=float32))
     """
+    errors.check_function("value_and_grad", fun)
     _no_reduce_axes("value_and_grad", reduce_axes)
 
     @wraps(fun)
@@ -538,6 +539,7 @@ def grad(
     >>> float(xc.grad(lambda x: x**3)(2.0)), float(xc.grad(xc.grad(lambda x: x**3))(2.0))
     (12.0, 12.0)
     """
+    errors.check_function("grad", fun)
     _no_reduce_axes("grad", reduce_axes)
 
     @wraps(fun)

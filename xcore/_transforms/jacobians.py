@@ -102,6 +102,7 @@ def jacfwd(
     Array([[2., 0.],
            [0., 4.]], dtype=float32)
     """
+    errors.check_function("jacfwd", fun)
 
     @wraps(fun)
     @boundary
@@ -148,6 +149,7 @@ def jacrev(
     >>> xc.jacrev(lambda x: x.sum() ** 2)(xnp.asarray([1.0, 2.0]))
     Array([6., 6.], dtype=float32)
     """
+    errors.check_function("jacrev", fun)
 
     @wraps(fun)
     @boundary

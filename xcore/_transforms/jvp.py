@@ -114,7 +114,8 @@ class LinearTrace(RecordTrace):
     """Records what touches one of its tracers; hands everything else to the parent.
 
     A higher-order operation of known and of linear arguments may have results of both kinds (a
-    jitted function that returns a value and a tangent). It is split by linearizing it at zero.
+    jitted function that returns a value and a tangent). It is split by its rule for that; one that
+    has none is linearized at zero.
     """
 
     def __init__(self, parent: Trace) -> None:
@@ -126,11 +127,11 @@ class LinearTrace(RecordTrace):
         if not any(mine):
             with using(self.parent):
                 return bind(op, *args, **params)
-        if op.linearize is None or all(mine) or not self.splitting:
+        if op.split is None or all(mine) or not self.splitting:
             return super().process(op, args, params)
         with using(self.parent):
             at_zero = [zeros(typeof(x)) if m else x for x, m in zip(args, mine, strict=True)]
-            outs, tangent_fn = op.linearize(at_zero, mine, **params)
+            outs, tangent_fn = op.split(at_zero, mine, **params)
         tangents = [x if m else None for x, m in zip(args, mine, strict=True)]
         changes = self.record(tangent_fn, tangents)
         return [x if t is None else t for x, t in zip(outs, changes, strict=True)]

@@ -124,8 +124,7 @@ def vmap(
     >>> xc.vmap(lambda row: row.sum())(xnp.ones((3, 2)))
     Array([2., 2., 2.], dtype=float32)
     """
-    if not callable(fun):
-        raise TypeError(f"xcore.vmap: expected a function, given {errors.describe(fun)}.")
+    errors.check_function("vmap", fun)
     _check_in_axes("vmap", in_axes)
 
     call: Callable[..., PyTree] = fun

@@ -5,17 +5,18 @@ Each result is kept in the program it was derived from, so it is made once.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, TypeVar, final
 
 from .._core import ArrayType, typeof
 from .._core.program import Program, dead_code_eliminated, eval_program, trace_closed
 from .._ops import zeros
-from .jvp import jvp_flat, linearize_flat, match_tangent
-from .transpose import instantiate, transpose_under_trace
+from .jvp import Linearized, jvp_flat, linearize_flat, match_tangent
+from .transpose import instantiate, recorded, transpose_under_trace
 from .vmap import all_batched, vmap_flat
 
 if TYPE_CHECKING:
+    from .._core.program import Flat
     from .._core.typing import Operand
 
 T = TypeVar("T")
@@ -94,14 +95,41 @@ class LinearizedProgram:
 
 def linearize_program(p: Program, nonzero: Iterable[bool]) -> LinearizedProgram:
     nonzero = tuple(nonzero)
-    return p.memo(("linearize", nonzero), lambda: _linearize_program(p, nonzero))
+    return p.memo(("linearize", nonzero), lambda: _linearize_program(p, nonzero, linearize_flat))
 
 
-def _linearize_program(p: Program, nonzero: tuple[bool, ...]) -> LinearizedProgram:
+def split_program(p: Program, linear: Iterable[bool]) -> LinearizedProgram:
+    """The same for a program that is linear in the inputs that ``linear`` marks, from any values of them.
+
+    What depends on these is in ``linear`` alone: ``primal`` has zeros for results that do. Of a tangent that
+    has a rule in reverse mode only nothing can be computed, at zero neither.
+    """
+    linear = tuple(linear)
+    return p.memo(("split", linear), lambda: _linearize_program(p, linear, _split_flat))
+
+
+def _split_flat(f: Flat, args: Sequence[Operand], linear: Sequence[bool]) -> Linearized:
+    known = [x for x, m in zip(args, linear, strict=True) if not m]
+    types = [typeof(x).strong() for x in marked(args, linear)]
+
+    def ordered(*xs: Operand) -> list[Operand]:
+        sources = iter(xs[: len(known)]), iter(xs[len(known) :])
+        return [*f(*[next(sources[m]) for m in linear])]
+
+    program, captured, nonzero_out, outs = recorded(ordered, known, types)
+    primals = [zeros(typeof(x)) if m else x for x, m in zip(outs, nonzero_out, strict=True)]
+    return Linearized(primals, nonzero_out, list(linear), program, captured)
+
+
+def _linearize_program(
+    p: Program,
+    nonzero: tuple[bool, ...],
+    run: Callable[[Flat, Sequence[Operand], tuple[bool, ...]], Linearized],
+) -> LinearizedProgram:
     found: list[tuple[Program, list[bool], list[int], list[tuple[int, int]]]] = []
 
     def f(*args: Operand) -> list[Operand]:
-        done = linearize_flat(lambda *xs: eval_program(p, xs), args, nonzero)
+        done = run(lambda *xs: eval_program(p, xs), args, nonzero)
         numbers = {id(x): i for i, x in enumerate(args)}
         kept = [(j, numbers[id(c)]) for j, c in enumerate(done.captured) if id(c) in numbers]
         inside = {j for j, _ in kept}

@@ -1,4 +1,4 @@
-"""Choices and counts with the bits that JAX gives for a key: what is most after Gumbel noise, binomials.
+"""Choices and counts with the bits that JAX gives for a key: what is most after Gumbel noise, integers, binomials.
 
 Weights and probabilities are taken as they are: what no distribution has gives what the formulas give.
 """
@@ -18,6 +18,16 @@ from ._behind import promote_dtypes_inexact
 from ._rejection import _as_keys
 
 _MODES = "low", "high", "highest"
+
+
+def randint(key, shape, minval, maxval, dtype=None, **options):
+    """Integers; bounds that are no integers are cut toward zero."""
+    return random.randint(key, shape, _whole(minval), _whole(maxval), dtype, **options)
+
+
+def _whole(bound):
+    dtype = xnp.result_type(bound)
+    return bound if xnp.issubdtype(dtype, np.integer) else xnp.asarray(bound).astype(int)
 
 
 def gumbel(key, shape=(), dtype=None, mode=None):

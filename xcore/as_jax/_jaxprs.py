@@ -263,6 +263,7 @@ def program_of(value):
 
 def make_jaxpr(fun, static_argnums=(), axis_env=None, return_shape=False, abstracted_axes=None):
     """``jax.make_jaxpr``: a function that returns the program of ``fun`` as a closed jaxpr."""
+    errors.check_function("make_jaxpr", fun)
     if axis_env or abstracted_axes is not None:
         raise NotImplementedError(
             "xcore.as_jax: make_jaxpr takes no axis_env and no abstracted_axes; name axes by vmap(axis_name=…) "

@@ -130,7 +130,8 @@ jax.numpy: xcore.numpy: _forms: bincount promote_types xcore.numpy: complex_=com
     ndim shape size
 jax.profiler: xcore.profiler: _small_modules: ProfileOptions stop_server
 jax.random: xcore.random: _rejection: key PRNGKey ball beta chisquare dirichlet f gamma generalized_normal
-    loggamma poisson t _draws: bernoulli binomial categorical choice gumbel multinomial _wrappers: random_gamma_p
+    loggamma poisson t _draws: bernoulli binomial categorical choice gumbel multinomial randint
+    _wrappers: random_gamma_p
 jax.scipy.special: xcore.scipy.special: _legendre: lpmn lpmn_values
 jax.scipy.linalg: xcore.scipy.linalg: _forms: cho_solve lu_factor lu_solve schur=scipy_schur solve solve_triangular
 jax.scipy.sparse.linalg: xcore.scipy.sparse.linalg: _forms: cg bicgstab

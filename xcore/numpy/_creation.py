@@ -87,6 +87,8 @@ def _converted(a, dtype):
         return from_numpy(cast_on_host(np.asarray(a), dtype))
     if type(a) in SCALARS and dtype is not None:
         return _from_numbers(a, dtype)
+    if type(a) is int:
+        _refuse_wide_ints(a)
     value = a if isinstance(a, Value) else to_array(a)
     if dtype is None:
         return value
@@ -211,8 +213,20 @@ def _default_for(host: np.ndarray):
     if kind == "int" and host.size:
         info = dtypes.iinfo(dtype)
         if host.min() < info.min or host.max() > info.max:
+            _refuse_wide_ints(int(host.min()), int(host.max()))
             return host.dtype
     return dtype
+
+
+def _refuse_wide_ints(*ints: int) -> None:
+    """Raise where 64-bit values become narrow, and one of these would be another number then."""
+    info = dtypes.iinfo(dtypes.default_dtype("int"))
+    for x in ints:
+        if config.settings().narrow and not info.min <= x <= info.max:
+            raise OverflowError(
+                f"xcore.numpy.asarray: the int {x} does not fit in int{info.bits}. Enable 64 bits (enable_x64), or "
+                "give a dtype that holds it."
+            )
 
 
 def _ragged_lists(items) -> Exception:
@@ -351,7 +365,7 @@ def full(shape, fill_value, dtype=None, *, device=None, out_sharding=None):
     device = placement("numpy.full", device, out_sharding)
     shape = check_shape("numpy.full", shape)
     if type(fill_value) in SCALARS:
-        given = typeof(to_array(fill_value))
+        given = typeof(_converted(fill_value, None) if dtype is None else to_array(fill_value))
         wanted = given.dtype if dtype is None else dtypes.as_dtype(dtype)
         value = cast_on_host(np.asarray(fill_value), wanted)[()]
         return constant(shape, value, wanted, given.weak and dtype is None, device)

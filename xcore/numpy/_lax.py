@@ -13,7 +13,7 @@ from .._core import boundary, config, dtypes, errors, fused, typeof
 from ._compound import moves
 from ._docstrings import named
 from ._placement import spreads
-from ._promote import as_array, as_arrays, as_inexact, astype, one_axis
+from ._promote import as_alike, as_array, as_arrays, as_inexact, astype, one_axis
 from ._sanitize import check_cast
 
 
@@ -32,7 +32,7 @@ def select(pred, on_true, on_false):
     Array([0., 4.], dtype=float32)
     """
     pred = as_array("lax.select", pred)
-    return ops.select(pred, *as_arrays("lax.select", on_true, on_false))
+    return ops.select(pred, *as_alike("lax.select", on_true, on_false))
 
 
 @boundary

@@ -8,7 +8,7 @@ from .. import _ops as ops
 from .._core import fused, typeof
 from ._docstrings import named
 from ._functions import raised_two
-from ._promote import as_array, as_arrays, as_inexact
+from ._promote import as_alike, as_array, as_inexact
 
 
 class RoundingMethod(enum.IntEnum):
@@ -105,7 +105,7 @@ def _row(name: str, count: int, doc: str, example: str, op=None, inexact: bool =
         return op(convert(who, x))
 
     def of_two(x, y):
-        return op(*as_arrays(who, x, y, inexact=inexact))
+        return op(*as_alike(who, x, y, inexact=inexact, power=name == "pow"))
 
     form = _FORMS.get(name, _unary if count == 1 else _binary)
     about = f"\n\n    Args:\n      {_ARGUMENTS[form]}" if form in _ARGUMENTS else ""
@@ -290,5 +290,5 @@ def clamp(min, x, max):
     >>> xc.lax.clamp(0, xnp.asarray([-3, 5, 300]), 255)
     Array([  0,   5, 255], dtype=int32)
     """
-    low, x, high = as_arrays("lax.clamp", min, x, max)
+    low, x, high = as_alike("lax.clamp", min, x, max)
     return ops.clamp(low, x, high)

@@ -7,7 +7,7 @@ from .._core import boundary, dtypes, errors, fused, typeof
 from . import _join, _repeat
 from ._compound import fills, moves
 from ._placement import on_device, spreads
-from ._promote import as_array, astype, axes_of, check_shape, one_axis
+from ._promote import as_array, astype, axes_of, check_alike, check_shape, one_axis
 
 
 @fused(1)
@@ -228,6 +228,7 @@ def pad(operand, padding_value, padding_config):
     Array([0, 1, 0, 2, 0], dtype=int32)
     """
     x, value = as_array("lax.pad", operand), as_array("lax.pad", padding_value)
+    check_alike("lax.pad", x, value)
     low, high, interior = (
         (tuple(p) for p in zip(*padding_config, strict=True)) if padding_config else ((), (), ())
     )

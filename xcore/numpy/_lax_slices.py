@@ -9,7 +9,7 @@ from .._control.checks import check_starts
 from .._core import dtypes, errors, findings, fused, typeof
 from ._compound import moves
 from ._lax_shapes import expand_dims, squeeze
-from ._promote import as_array, astype, check_shape, one_axis
+from ._promote import as_array, astype, check_alike, check_shape, one_axis
 
 
 @fused(1)
@@ -141,7 +141,9 @@ def dynamic_update_slice(operand, update, start_indices, *, allow_negative_indic
     Array([0., 1., 1., 0.], dtype=float32)
     """
     x = as_array("lax.dynamic_update_slice", operand)
-    update = astype(as_array("lax.dynamic_update_slice", update), typeof(x).dtype)
+    update = as_array("lax.dynamic_update_slice", update)
+    check_alike("lax.dynamic_update_slice", x, update)
+    update = astype(update, typeof(x).dtype)
     shape = typeof(x).shape
     starts = _starts("lax.dynamic_update_slice", start_indices, shape, allow_negative_indices)
     return ops.dynamic_update_slice(x, update, *_checked(starts, shape, typeof(update).shape))

@@ -12,7 +12,7 @@ from .. import _ops as ops
 from .._control import vmap
 from .._core import boundary, dtypes, errors, fused, tree, typeof
 from . import _lax_elementwise as elementwise
-from ._promote import SCALARS, as_array, astype, checked_scalar, one_axis
+from ._promote import SCALARS, as_array, astype, check_alike, checked_scalar, one_axis
 
 # convolutions
 
@@ -128,6 +128,7 @@ def conv_general_dilated(lhs, rhs, window_strides, padding, lhs_dilation=None, r
     Array([-1., -2., -2., -2.,  3.], dtype=float32)
     """
     x, k = as_array("lax.conv", lhs), as_array("lax.conv", rhs)
+    check_alike("lax.conv_general_dilated", x, k)
     dtype, _ = dtypes.promote((typeof(x).dtype, typeof(x).weak), (typeof(k).dtype, typeof(k).weak))
     result = dtype if preferred_element_type is None else dtypes.as_dtype(preferred_element_type)
     work, _ = dtypes.promote((dtype, False), (result, False))  # sums of int8 may need an int32

@@ -124,11 +124,14 @@ def cast(x: Any, dtype: Any, weak: bool, shape: Any = None) -> Any:
 
 
 def checked_scalar(x: Any, dtype: np.dtype):
-    """A Python scalar as a NumPy one; integers that do not fit wrap around as NumPy's arrays do."""
+    """A Python scalar as a NumPy one. Ints that do not fit are refused; in JAX (narrow) they wrap around."""
     if type(x) is int and dtype.kind in "iu":
         info = dtypes.iinfo(dtype)
         if not info.min <= x <= info.max:
-            raise OverflowError(f"The Python int {x} does not fit in {dtype.name}.")
+            own = dtypes.iinfo(dtypes.default_dtype("int"))
+            if not (config.settings().narrow and own.min <= x <= own.max):
+                raise OverflowError(f"The Python int {x} does not fit in {dtype.name}.")
+            return np.asarray(x).astype(dtype)[()]
     return np.asarray(x).astype(dtype)[()] if dtype.kind == "V" else np.asarray(x, dtype)[()]
 
 
@@ -189,6 +192,32 @@ def as_arrays(
         raise errors.dtype_not_allowed(who, dtype, " and ".join(sorted(kinds)))
     shape = broadcast_shapes(who, *[shape_of(x) for x in values], any_rank=any_rank)
     return [broadcast_to(cast(x, dtype, weak, shape), shape) for x in values]
+
+
+def as_alike(who: str, *xs: Any, power: bool = False, **options: Any) -> list:
+    """``as_arrays`` for functions of lax; under the setting narrow they promote nothing, as in JAX.
+
+    ``power``: floats may have an exponent that is an integer.
+    """
+    if config.settings().narrow:
+        check_alike(who, *xs, power=power)
+    return as_arrays(who, *xs, **options)
+
+
+def check_alike(who: str, *xs: Any, power: bool = False) -> None:
+    """Raise where a user gave lax values of several dtypes, or of several numbers of axes, under narrow."""
+    values = [as_value(who, x) for x in xs]
+    given = [kind_and_weak(x)[0] for x in values]
+    raised = power and dtypes.is_inexact(given[0]) and dtypes.is_integer(given[1])
+    alike = raised or len(set(given)) == 1
+    ranks = {len(shape_of(x)) for x in values} - {0}
+    if (alike and len(ranks) < 2) or not (config.settings().narrow and called_by_user(who)):
+        return
+    if not alike:
+        raise errors.dtype_mismatch(who, **{f"operand {i}": t for i, t in enumerate(given)})
+    raise errors.ShapeError(
+        f"xcore.{who}: operands need one number of axes, or none; given shapes {[*map(shape_of, values)]}."
+    )
 
 
 def inexact_dtype(dtype: Any, weak: bool = False) -> np.dtype:
