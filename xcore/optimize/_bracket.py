@@ -185,24 +185,26 @@ def _is_pole(value, s, unit, ends):
     not fall: near enough, sums that hold x may not tell its values apart. Towards a root it falls, and towards a jump
     it grows less and less.
     """
-    near = _around(value, s, unit, ends, 6)
+    near = _around(value, s, unit, 6)
     may_be = xnp.all(near[:, 0] >= 0.5 * near[:, -1], axis=0)
-    many = 2 * int(-np.log(_eps(s["a"])))
+    many = max(2 * int(-np.log(_eps(s["a"]))), 6)
     found = cond(
-        xnp.any(may_be), lambda: _grows(_around(value, s, unit, ends, max(many, 6))),
+        xnp.any(may_be), lambda: _grows(_around(value, s, unit, many, ends)),
         lambda: xnp.zeros_like(may_be),
     )  # fmt: skip
-    return may_be & found
+    return _grows(near) | (may_be & found)
 
 
-def _around(value, s, unit, ends, many: int):
-    """|f| at some distances from the last bracket, each three times the one before, in wide brackets more."""
+def _around(value, s, unit, many: int, ends=None):
+    """|f| at some distances from the last bracket, each three times the one before; in wide brackets, if their ends are
+    given, more, and up to these."""
     a, b = s["a"], s["b"]
     away = xnp.maximum(xnp.abs(b - a), _eps(a) * xnp.maximum(xnp.abs(a), unit))
-    times = xnp.maximum((0.1 * xnp.abs(ends[1] - ends[0]) / away) ** (1 / many), 3)
-    times = times if many > 6 else xnp.full_like(times, 3)
+    wide = away if ends is None else 0.1 * xnp.abs(ends[1] - ends[0])
+    times = xnp.maximum((wide / away) ** (1 / many), 3)
     far = [away * times**k * xnp.where(a < b, -1, 1) for k in range(1, many + 1)]
-    points = xnp.clip(xnp.stack([*(a + d for d in far), *(b - d for d in far)]), *_sorted(*ends))
+    points = xnp.stack([*(a + d for d in far), *(b - d for d in far)])
+    points = points if ends is None else xnp.clip(points, *_sorted(*ends))
     return xnp.abs(vmap(value)(points)).reshape((2, many, *typeof(a).shape))
 
 
