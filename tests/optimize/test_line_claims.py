@@ -110,7 +110,8 @@ def test_poles_of_sums_that_hold_few_digits_of_x_are_no_roots(dtype, method):
             found = [solve(np.int32(k), *np.array([s, far], dtype)) for k in range(9)]
             names = [xo.Status(int(r.status)).name for r in found]
             assert names == ["stagnation"] * 4 + ["success"] * 5, (s, far, names)
-    few = xnp.asarray(0.05 / eps, dtype)  # among a few dozen numbers, and the last bracket is of several of them
+    # among a few dozen numbers, so that the last bracket is of several of them
+    few = xnp.asarray(0.05 / eps, dtype)
     near = xo.root_scalar(lambda x: 1 / (x - few), (few - 0.7, few + 0.9), method=method)
     assert not near.success
     tan = lambda u: xnp.tan(xnp.asarray(1e-8, dtype) * u + np.asarray(np.pi / 2, dtype))
