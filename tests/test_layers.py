@@ -40,6 +40,8 @@ OPTIONAL = {"matplotlib", "tqdm", "scipy", "torch"}
 # Other modules imported inside functions, each with its reason.
 INSIDE = {
     "xcore._core.lower": "loads the MLIR bindings; a start with a warm disk cache does without",
+    "xcore._control.pair_rules": "of programs for TPUs",
+    "xcore._control.in_pairs": "of programs for TPUs",
     "xcore._control.watch": "of the setting sanitize, which is off",
     "xcore._control.captures": "of the setting sanitize, which is off",
     "jaxlib.lapack": "loads SciPy's LAPACK, for programs that factorise",

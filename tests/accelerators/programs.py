@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+
 import xcore as xc
 import xcore.numpy as xnp
 from xcore import decomp, fft, lax, linalg, nn, optimize, pde, random, sparse, special, stats
@@ -277,10 +279,32 @@ def control() -> list[Row]:
     ]  # fmt: skip
 
 
+def wide_inside() -> list[Row]:
+    """Functions of 32 bits whose programs hold 64 bits inside."""
+    x, q, key = (N,), (3,), xc.ShapeDtypeStruct((2,), "uint32")
+    numbers = {
+        "linspace": lambda x: xnp.linspace(0, 1, 9) * x[0], "logspace": lambda x: xnp.logspace(0, 1, 9) * x[0],
+        "geomspace": lambda x: xnp.geomspace(1, 2, 9) * x[0], "polyint": xnp.polyint,
+        "linspace of integers": lambda x: xnp.linspace(x[0], x[1], 9, dtype="int32"),
+        "gradient": lambda x: xnp.gradient(x, np.linspace(0, 1, N)), "nanmedian": xnp.nanmedian,
+        "histogram": lambda x: xnp.histogram(x, 4), "histogram2d": lambda x: xnp.histogram2d(x, x, 4),
+        "poisson.pmf": lambda x: stats.poisson.pmf(x, 3.5), "solve": lambda x: pde.solve(pde.Laplacian(pde.Grid((N + 1,))), x),
+    }  # fmt: skip
+    long = lambda i: (i.astype("int64") // 7, i.astype("int64") % i)
+    return [
+        *[Row(f"inside.{name}", f, (x,)) for name, f in numbers.items()],
+        Row("inside.quantile", xnp.quantile, (SQUARE, q)), Row("inside.nanquantile", xnp.nanquantile, (SQUARE, q)),
+        Row("random.randint", lambda k: random.randint(k, (64,), 0, 10), (key,)),
+        Row("random.multinomial", lambda k: random.multinomial(k, 10, xnp.array([0.2, 0.3, 0.5])), (key,)),
+        Row("random.negative_binomial", lambda k: random.negative_binomial(k, 3, 0.3, (64,)), (key,)),
+        Row("lax.long division", long, (x,), "int32"),
+    ]  # fmt: skip
+
+
 def functions() -> list[Row]:
     """All rows."""
     parts = (
         linear_algebra, transforms, equations, drawing, minimising, tensors, sparse_matrices, special_functions, probabilities,
-        control,
+        control, wide_inside,
     )  # fmt: skip
     return [row for part in parts for row in part()]

@@ -4,6 +4,7 @@
 from .._transforms.api import grad, jvp, linear_transpose, linearize, value_and_grad, vjp
 from .._transforms.jacobians import hessian, jacfwd
 from .._transforms.map import vmap
+from . import lowered_for
 from .callback import pure_callback
 from .cond import cond, platform_dependent, switch
 from .custom import closure_convert, custom_jvp, custom_vjp, stop_gradient

@@ -45,6 +45,7 @@ class Traced:
 
     def __init__(self, general, found, types, shardings):
         self._general, self._found, self._types = general, found, types
+        self._shardings, self._origin = shardings, self
         captured = [getattr(getattr(c, "_t", None), "sharding", None) for c in found.captured]
         given = [s or p for s, p in zip(shardings, found.places, strict=True)]
         self._layout = layout_of(found.program, [*captured, *given])
@@ -73,6 +74,16 @@ class Traced:
     @property
     def _device(self):
         return self._layout.devices[0] if self._layout else backend.default_device()
+
+    def on(self, platform: str) -> Traced:
+        """The same as the platform needs it."""
+        origin = self._origin
+        found = origin._found.on(platform)
+        if found is origin._found:
+            return origin
+        made = Traced(self._general, found, self._types, self._shardings)
+        made._origin = origin
+        return made
 
     def lower(self, lowering_platforms: str | Sequence[str] | None = None) -> Lowered:
         """StableHLO for the platform of the arguments, or for another: ``lowering_platforms=("cuda",)``.
@@ -109,6 +120,7 @@ class Lowered(_OfTraced):
     """
 
     def __init__(self, traced: Traced, platform: str, asked: bool):
+        traced = traced.on(platform)
         self._traced, self._platform, self._asked = traced, platform, asked
         self.in_tree, self.out_tree = traced.in_tree, traced.out_tree
         with self._module() as ctx:
@@ -146,11 +158,17 @@ class Lowered(_OfTraced):
         """
         if isinstance(device, dict):  # as jax has it
             device, compiler_options = None, device
-        p, place = self._traced.program, self._place(device)
+        place = self._place(device)
+        traced = self._traced.on(backend.platform_of(self._device_of(place)))
+        p = traced.program
         if compiler_options:
             options = compiler_pairs(compiler_options)
             p = Program(p.inputs, p.eqns, p.outputs, p.name, options)
-        return Compiled(self._traced, executable(p, place, self._traced._found.donors))
+        return Compiled(traced, executable(p, place, traced._found.donors))
+
+    @staticmethod
+    def _device_of(place):
+        return place[0] if isinstance(place, tuple) else place.devices[0]
 
     def _place(self, device: Any):
         layout = self._traced._layout

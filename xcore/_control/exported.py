@@ -441,11 +441,16 @@ def export(
 
     @boundary
     def exporter(*args: Any, **kwargs: Any) -> Exported:
-        traced = fun_jit.trace(*args, **kwargs)
+        traced = _as_needed(fun_jit.trace(*args, **kwargs), names)
         row_of = functools.partial(_row_of, traced, names, checks)
         return _export_traced(traced, row_of, names, checks)
 
     return exporter
+
+
+def _as_needed(traced, platforms):
+    """What was traced with the captured arrays that all platforms can be given."""
+    return traced.on("tpu") if "tpu" in platforms else traced
 
 
 def _export_traced(traced, row_of: Callable[..., Row], platforms, checks) -> Exported:
@@ -548,7 +553,7 @@ def _derivative(traced, row: Row, platforms, checks) -> Exported:
     structs = [
         ShapeDtypeStruct(t.shape, t.dtype, sharding=s) for t, s in zip(given, places, strict=True)
     ]
-    again = jit(pull_back, out_shardings=back).trace(*structs)
+    again = _as_needed(jit(pull_back, out_shardings=back).trace(*structs), platforms)
     ins = (*row.in_avals, *[_tangent(t) for t in row.out_avals])
     outs = tuple(_tangent(t) for t in row.in_avals)
     kept = tuple(i for i, t in enumerate(ins) if not _is_empty(t))

@@ -139,6 +139,7 @@ class TypesTrace(Trace):
 
     def jitted(self, found, values) -> list:
         """A call of a jitted function."""
+        found = found.on(backend.platform_of(self.devices[0]))
         places = [*[None] * len(found.captured), *found.places]
         return self._compile_types(found.program, found.donors, [*found.captured, *values], places)
 

@@ -19,6 +19,7 @@ from .._core.eval import (
     install_sanitizer,
     narrowed,
     operand,
+    platform_for,
     prepare,
     run_program,
     to_device,
@@ -32,6 +33,7 @@ from .._core.trace import Tracer, are_known, current, evaluating, is_evaluating
 from .._core.types import ShapeDtypeStruct, Value
 from .._core.typing import DeviceLike, JittedFunction, P, PyTree, R
 from .._ops.sharding import sharding_constraint
+from . import lowered_for
 from .ahead import compiler_pairs, trace
 from .arguments import Arguments
 from .call import call_program
@@ -47,8 +49,8 @@ class Variant:
     """One traced variant of a jitted function."""
 
     __slots__ = (
-        "calls", "captured", "captures", "donors", "in_tree", "out_devices", "out_tree", "own", "places",
-        "program", "uses",
+        "calls", "captured", "captures", "donors", "in_tree", "on_tpu", "out_devices", "out_tree", "own",
+        "places", "program", "uses", "wide",
     )  # fmt: skip
 
     def __init__(self, program, captured, in_tree, out_tree, donors, places, out_devices):
@@ -59,10 +61,31 @@ class Variant:
         self.out_devices = out_devices  # for each result the one device it must go to, or None
         self.uses: list = []  # of random keys, and the ids of the tracers that stood for arguments
         self.own: list = []
+        self.wide = any(c.type.dtype in lowered_for.WIDE for c in captured)
+        self.on_tpu: Variant | None = None  # the same as a TPU needs it, once that is known
         self.captures = None  # what the function referred to, under the setting sanitize
         self.calls = (
             weakref.WeakKeyDictionary()
         )  # executable -> number of calls that needed nothing to be moved
+
+    def on(self, platform: str) -> Variant:
+        """The variant for a platform: in programs of a TPU captured tables of 64-bit floats are constants."""
+        if platform != "tpu" or not self.wide:
+            return self
+        found = self.on_tpu or lowered_for.without_wide_tables(self)
+        self.on_tpu = found
+        return found
+
+    def with_program(self, program, left: list[int]) -> Variant:
+        """The variant with another program, of those of its inputs that have these numbers."""
+        n = len(self.captured)
+        captured = [self.captured[i] for i in left if i < n]
+        donors = tuple(k for k, i in enumerate(left) if i in self.donors)
+        made = Variant(
+            program, captured, self.in_tree, self.out_tree, donors, self.places, self.out_devices
+        )
+        made.uses, made.own, made.captures = self.uses, self.own, self.captures
+        return made
 
     def pure(self) -> bool:
         """True if it holds no tracer, so that it may be kept."""
@@ -250,6 +273,8 @@ class Jitted(Arguments):
         given = [v if type(v) is Array else to_array(v) for v in values]
         if self.in_shardings is not None:
             given = list(map(self._put, given, found.places))
+        if found.wide:
+            found = found.on(platform_for([*found.captured, *given]))
         arrays = [*found.captured, *given]
         settings = config.settings()
         if settings.watches:

@@ -145,6 +145,13 @@ def prepare(
     return executable(p, devices, donors), arrays
 
 
+def platform_for(arrays: Sequence[Array]) -> str:
+    """The platform on which a program of these arguments runs."""
+    places = [a._t.sharding for a in arrays]
+    held = next((s.devices[0] for s in places if s), None)
+    return backend.platform_of(held or config.settings().default_device or backend.default_device())
+
+
 def _colocate(arrays: Sequence[Array]) -> tuple[tuple[Device, ...], Sequence[Array]]:
     """The device on which to run a program of these arguments, and the arguments moved there."""
     shardings = [a._t.sharding for a in arrays]

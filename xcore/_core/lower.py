@@ -14,7 +14,7 @@ from .._backend.hlo import Builder
 from . import config
 from .blocking import waiting
 from .layout import Layout, Manual, declared
-from .op import Alternative, storing
+from .op import Alternative, rewriting, storing
 from .program import ORDERED, Literal, Program, Var
 from .source import scoped_line
 
@@ -68,6 +68,8 @@ class Lowering(Builder):
 
     def program(self, p: Program, values: Values) -> list[Value]:
         """Write a program's equations here; the values of its results."""
+        if self.platform in rewriting:
+            p = rewriting[self.platform](p)
         env = dict(zip(p.inputs, values, strict=True))
         outside = self.in_types, self.out_types, self._ordered
         constants: Scalars = {}  # the scalars written here: one that is used often is written once

@@ -36,6 +36,13 @@ from .types import ArrayType
 registry: dict[str, Op] = {}
 # What says which values of a program are stored on a CPU; set by the operations, which know what they read.
 storing: list[Callable[[Any], set[Any]]] = []
+# What a program is written as for a platform, by its name; set where programs are transformed.
+rewriting: dict[str, Callable[[Any], Any]] = {}
+# The programs, for types of arguments, of operations that are written by one.
+texts: dict[str, Callable[..., Any]] = {}
+# A mark in ``Program.cache``: whether a function has been seen to be right in float32's range, with its ends in the
+# place of numbers beyond it. Programs of users have none.
+BOUNDED = "bounded"
 Rule = Callable[..., Any]
 
 

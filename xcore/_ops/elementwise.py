@@ -33,6 +33,7 @@ from .families import (
     splat,
     zeros,
 )  # fmt: skip
+from .long import divided, upper_half
 from .unmerged import mul_lower, quotient, sub_lower
 
 if TYPE_CHECKING:
@@ -76,23 +77,24 @@ mul = elementwise(
 )  # fmt: skip
 
 
-def _refuse_long_division(ctx, t) -> None:
-    if ctx.platform == "tpu" and t.dtype.itemsize == 8:
-        ctx.refuse(
-            "a TPU has no division of 64-bit integers, and XLA's compiler for it needs minutes for one. "
-            "Use those of 32 bits: x.astype(xnp.int32)."
-        )
+def _is_long(ctx, t) -> bool:
+    """Whether XLA's compiler would need minutes for a division: that for TPUs, of 64-bit integers."""
+    return ctx.platform == "tpu" and t.dtype.itemsize == 8
 
 
 def _div_lower(ctx, x, y):
     t = ctx.out_types[0]
     if dtypes.is_inexact(t.dtype):
         return quotient(ctx, x, y, t)
-    _refuse_long_division(ctx, t)
     # Integers round toward zero; division by zero gives zero on every device, as NumPy's does.
     zero = ctx.full(t, 0)
     is_zero = ctx.compare(y, zero, ctx.tensor(t.shape, bool), "EQ")
-    safe = ctx.one("stablehlo.divide", ctx.out(), [x, ctx.select(is_zero, ctx.full(t, 1), y)])
+    y = ctx.select(is_zero, ctx.full(t, 1), y)
+    safe = (
+        divided(ctx, x, y, t)[0]
+        if _is_long(ctx, t)
+        else ctx.one("stablehlo.divide", ctx.out(), [x, y])
+    )
     return ctx.select(is_zero, zero, safe)
 
 
@@ -108,10 +110,14 @@ def _rem_lower(ctx, x, y):
     t = ctx.out_types[0]
     if dtypes.is_inexact(t.dtype):
         return ctx.one("stablehlo.remainder", ctx.out(), [x, y])
-    _refuse_long_division(ctx, t)
     zero = ctx.full(t, 0)
     is_zero = ctx.compare(y, zero, ctx.tensor(t.shape, bool), "EQ")
-    safe = ctx.one("stablehlo.remainder", ctx.out(), [x, ctx.select(is_zero, ctx.full(t, 1), y)])
+    y = ctx.select(is_zero, ctx.full(t, 1), y)
+    safe = (
+        divided(ctx, x, y, t)[1]
+        if _is_long(ctx, t)
+        else ctx.one("stablehlo.remainder", ctx.out(), [x, y])
+    )
     return ctx.select(is_zero, zero, safe)
 
 
@@ -236,10 +242,8 @@ clz = elementwise("clz", hlo="stablehlo.count_leading_zeros", kinds=INTEGERS, jv
 
 
 def _mulhi_lower(ctx, x, y):
-    if ctx.platform == "tpu" and ctx.out_types[0].dtype.itemsize == 8:
-        ctx.refuse(
-            "a TPU has no upper halves of products of 64-bit integers. Use those of 32 bits."
-        )
+    if _is_long(ctx, ctx.out_types[0]):
+        return upper_half(ctx, x, y, ctx.out_types[0])
     return ctx.one("chlo.mulhi", ctx.out(), [x, y])
 
 

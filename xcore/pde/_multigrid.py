@@ -214,7 +214,16 @@ def _inverse(level: Level, singular: bool):
     a = vmap(level)(units).reshape(n, n)  # in double precision, as rows must sum up to what they do
     if singular:  # constants get an eigenvalue of their own
         a = a + xnp.max(level.diagonal) / n
-    return platform_dependent(a, cuda=_inverse_by_products, default=xnp.linalg.inv)
+    ways = {"cuda": _inverse_by_products, "tpu": _inverse_from_float32}
+    return platform_dependent(a, **ways, default=xnp.linalg.inv)
+
+
+def _inverse_from_float32(a):
+    """For a TPU, whose float64 are pairs of float32, which are multiplied and not factorised."""
+    x = xnp.linalg.inv(a.astype(np.float32)).astype(a.dtype)
+    for _ in range(2):
+        x = x @ (2 * xnp.eye(typeof(a).shape[-1], dtype=a.dtype) - a @ x)
+    return x
 
 
 def _inverse_by_products(a):
