@@ -568,6 +568,9 @@ ERRORS = {
     "sum of rules with static arguments": (
         lambda: xc.custom_jvp(lambda n, x: x, nondiff_argnums=0).defjvps(None), TypeError, "nondiff_argnums",
     ),
+    "tangent of integers": (
+        lambda: xc.grad(rule_jvp(lambda p, t: (p[0], t[0].astype("int32")), lambda x: x))(1.0), TypeError, "int32",
+    ),
     "function returns no array": (
         lambda: xc.jit(rule_jvp(print, lambda x: "text"))(1.0), TypeError, "returned 'text'",
     ),

@@ -389,12 +389,20 @@ def check_jaxprs_are_printed_as_jax_prints_them():
 w = jnp.arange(3.0)
 
 
-def check_histograms_count_in_the_dtype_of_their_data():
-    for x, dtype in ((jnp.array([1.0, 2.0, 2.0]), "float32"), (jnp.array([1, 2, 2]), "int32")):
+def check_paths_of_contractions_are_pairs():
+    path, text = jnp.einsum_path("ij,jk,kl->il", *[jnp.ones((2, 2))] * 3)
+    assert path == [(0, 1), (0, 1)] and isinstance(text, str)
+
+
+def check_dtypes_of_counts():
+    for x in (jnp.array([1.0, 2.0, 2.0]), jnp.array([1, 2, 2])):
         for counts in (jnp.histogram(x, 2)[0], jnp.histogram(a=x, bins=2)[0]):
             assert counts.dtype == "float32" and counts.tolist() == [1, 2]
-        assert jnp.histogram2d(x, x, bins=2)[0].dtype == dtype
-        assert jnp.histogramdd(jnp.stack([x, x], 1), bins=2)[0].dtype == dtype
+        assert jnp.histogram2d(x, x, bins=2)[0].dtype == "int32"
+        assert jnp.histogramdd(jnp.stack([x, x], 1), bins=2)[0].dtype == "int32"
+        assert jnp.histogram2d(x, x, bins=2, density=True)[0].dtype == "float32"
+    half = jnp.histogram(jnp.array([1.0, 2.0], jnp.bfloat16), 2)[0]
+    assert half.dtype == jnp.bfloat16
     assert jnp.histogram(jnp.array([1, 2]), 2, weights=jnp.array([0.5, 0.5]))[0].tolist() == [
         0.5,
         0.5,

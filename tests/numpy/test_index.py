@@ -26,6 +26,8 @@ CASES = [
     np.s_[0, MASK[0]], np.s_[:, MASK[0]], np.s_[..., MASK[0, 0]], np.s_[ROWS[:1], MASK[0, :, 0]], np.s_[True], np.s_[False],
     np.s_[True, 0], np.s_[:, True], np.s_[np.int64(1)], np.s_[np.array(1)], np.s_[0:0], np.s_[ROWS[:0]], np.s_[-ROWS - 1],
     np.s_[np.zeros((0, 2), int)], np.s_[:, ROWS.astype("uint8")], np.s_[::2, ROWS, ::-1], np.s_[0, 0, 0],
+    np.s_[(0, 1),], np.s_[:, (0, 2)], np.s_[(0, 1), (1, 2)], np.s_[0, (1, 2), (0, 3)], np.s_[(True, False),], np.s_[((0,), (1,)),],
+    np.s_[(),], np.s_[..., (0, 1)],
 ]  # fmt: skip
 
 

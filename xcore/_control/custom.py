@@ -137,7 +137,8 @@ def _derivative_leaf(who: str, name, x, t: ArrayType, ignored: bool):
         raise errors.custom_rule_leaf(who, name(), x, t.strong() if inexact else None)
     x = to_value(x)
     given = typeof(x)
-    if given.shape != t.shape or not (given.dtype == t.dtype or given.weak or t.weak):
+    loose = given.weak or (t.weak and dtypes.is_inexact(given.dtype))
+    if given.shape != t.shape or not (given.dtype == t.dtype or loose):
         raise errors.custom_rule_leaf(who, name(), x, t.strong())
     return x if given.dtype == t.dtype else ops.convert(x, dtype=t.dtype)
 

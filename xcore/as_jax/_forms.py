@@ -52,6 +52,12 @@ solve_triangular = _of_vectors(linalg.solve_triangular)
 solve = _of_vectors(linalg.solve, lambda options: options.get("assume_a") == "pos")
 
 
+def einsum_path(*args, **kwargs):
+    """The pairs alone, and the text."""
+    path, text = xnp.einsum_path(*args, **kwargs)
+    return path[1:], text
+
+
 @functools.wraps(xnp.bincount)
 def bincount(x, weights=None, *args, **kwargs):
     counts = xnp.bincount(x, weights, *args, **kwargs)

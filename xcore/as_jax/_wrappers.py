@@ -127,8 +127,8 @@ def issubdtype(a, b) -> bool:
     return xc.dtypes.issubdtype(np.dtype(None) if a is None else a, b)
 
 
-def _counts_like_input(f, samples: int):
-    """A histogram whose counts have the dtype of what was counted, as sums of ones like it."""
+def _counts_as(f, samples: int, dtype_of):
+    """A histogram whose counts, where nothing is weighted, have the dtype that ``dtype_of`` gives for the data."""
 
     @functools.wraps(f)
     def call(*args, **kwargs):
@@ -136,7 +136,7 @@ def _counts_like_input(f, samples: int):
         given = kwargs.get("weights"), kwargs.get("density"), *args[samples + 2 :]
         if all(x is None or x is False for x in given):
             data = [*args[:samples], *[kwargs[k] for k in ("a", "sample", "x", "y") if k in kwargs]]
-            counts = counts.astype(xc.numpy.result_type(*[xc.numpy.asarray(x) for x in data]))
+            counts = counts.astype(dtype_of(data))
         return counts, *edges
 
     return call
@@ -153,9 +153,13 @@ def _counts_in_floats(f):
     return call
 
 
-histogram = _counts_in_floats(_counts_like_input(xc.numpy.histogram, 1))
-histogramdd = _counts_like_input(xc.numpy.histogramdd, 1)
-histogram2d = _counts_like_input(xc.numpy.histogram2d, 2)
+def _of_data(data):
+    return xc.numpy.result_type(*[xc.numpy.asarray(x) for x in data])
+
+
+histogram = _counts_in_floats(_counts_as(xc.numpy.histogram, 1, _of_data))
+histogramdd = _counts_as(xc.numpy.histogramdd, 1, lambda data: int)
+histogram2d = _counts_as(xc.numpy.histogram2d, 2, lambda data: int)
 
 
 def canonicalize_dtype(dtype, allow_extended_dtype: bool = False):

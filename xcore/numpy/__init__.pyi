@@ -187,7 +187,7 @@ conj: UnaryFunction
 conjugate: UnaryFunction
 """The complex conjugate."""
 def convolve(a: ArrayLike, v: ArrayLike, mode: str = 'full', *, precision: Any = None, preferred_element_type: DTypeLike | None = None) -> Array:
-    """The convolution of two vectors: element k is sum_i a[i] v[k - i]."""
+    """The convolution of two vectors: element k is Σᵢ a[i] v[k - i]."""
 def copy(a: Any, order: str | None = None) -> Array:
     """A copy of an array."""
 copysign: BinaryFunction
@@ -195,7 +195,7 @@ copysign: BinaryFunction
 def corrcoef(x: ArrayLike, y: ArrayLike | None = None, rowvar: _bool = True, *, dtype: DTypeLike | None = None) -> Array:
     """The correlation coefficients of variables: their covariances over their deviations."""
 def correlate(a: ArrayLike, v: ArrayLike, mode: str = 'valid', *, precision: Any = None, preferred_element_type: DTypeLike | None = None) -> Array:
-    """The correlation of two vectors: element k is sum_i a[i + k] conj(v[i])."""
+    """The correlation of two vectors: element k is Σᵢ a[i + k] conj(v[i])."""
 cos: UnaryFunction
 """Cosine of an angle in radians."""
 cosh: UnaryFunction

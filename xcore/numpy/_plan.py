@@ -48,9 +48,9 @@ def is_mask(i) -> bool:
 
 
 def _normalize(index) -> tuple:
-    """The index as a tuple; lists become arrays of positions or masks."""
+    """The index as a tuple; lists, and tuples within it, become arrays of positions or masks."""
     items = index if isinstance(index, tuple) else (index,)
-    return tuple(_list_to_array(i) if isinstance(i, list) else i for i in items)
+    return tuple(_list_to_array(i) if isinstance(i, (list, tuple)) else i for i in items)
 
 
 def _list_to_array(items):

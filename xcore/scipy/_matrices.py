@@ -186,7 +186,7 @@ def hilbert(n: int) -> Array:
     [0.5, 0.3333, 0.25]
     """
     i, j = np.ogrid[:n, :n]
-    return 1.0 / xnp.asarray(i + j + 1)
+    return 1.0 / xnp.asarray(i + j + 1, float)
 
 
 def invhilbert(n: int, exact: bool = False) -> Array:
