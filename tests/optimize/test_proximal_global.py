@@ -102,6 +102,32 @@ def test_an_order_needs_real_numbers(name):
         getattr(xo.prox, name)()(xnp.asarray([1.0 + 1j, 2.0]))
 
 
+NEGATIVE = ["l1", "l2", "squared_l2", "group_lasso", "nuclear", "ball", "simplex", "l1_ball"]
+
+
+@pytest.mark.parametrize("name", NEGATIVE)
+def test_weights_and_radii_below_zero_are_refused(name):
+    with pytest.raises(ValueError, match=f"prox.{name}: .* at least 0"):
+        getattr(xo.prox, name)(-1.0)
+    xc.jit(lambda w: getattr(xo.prox, name)(w)(xnp.ones((2, 2)), 1.0))(1.0)
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e25, 1e-25])
+def test_affine_sets_of_all_scales_and_of_complex_numbers(scale):
+    a = RNG.normal(size=(2, 5)) + 1j * RNG.normal(size=(2, 5))
+    x, b = RNG.normal(size=5) + 1j * RNG.normal(size=5), np.array([1.0, 2j])
+    y = np.asarray(
+        xo.prox.affine(*((scale * z).astype("complex64") for z in (a, b)))(x.astype("complex64"))
+    )
+    np.testing.assert_allclose(a @ y, b, atol=1e-5)
+    np.testing.assert_allclose(y, x - np.linalg.pinv(a) @ (a @ x - b), atol=1e-5)
+
+
+def test_single_numbers_keep_their_shape():
+    for prox in (xo.prox.l2(1.0), xo.prox.ball(1.0), xo.prox.l1(1.0)):
+        assert prox(xnp.asarray(3.0), 1.0).shape == ()
+
+
 def test_a_half_space_of_trees():
     project = xo.prox.halfspace({"a": xnp.ones(2), "b": 1.0}, 1.0)
     y = project({"a": xnp.asarray([1.0, 2.0]), "b": xnp.asarray(4.0)})

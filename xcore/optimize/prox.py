@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .. import numpy as xnp
 from .._control import stop_gradient
-from .._core import ArrayLike, dtypes, errors, tree, typeof
+from .._core import ArrayLike, Tracer, dtypes, errors, tree, typeof
+from ..linalg import solve_triangular
 from ._transform import homogeneous
 
 __all__ = [
@@ -35,6 +38,13 @@ def _real_leaves(name: str, f):
         return f(xnp.asarray(x), step)
 
     return _leaves(project)
+
+
+def _at_least_0(who: str, **given) -> None:
+    """Weights and radii below 0 belong to no convex function; traced ones are not looked at."""
+    for name, value in given.items():
+        if not isinstance(value, Tracer) and np.any(np.asarray(value) < 0):
+            raise errors.bad_argument(f"optimize.prox.{who}", name, value, "at least 0")
 
 
 def _length(x, axis: int | None = None):
@@ -69,6 +79,7 @@ def l1(weight: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     >>> l1(1.0)(xnp.asarray([3.0, -0.5]), 1.0)
     Array([ 2., -0.], dtype=float32)
     """
+    _at_least_0("l1", weight=weight)
     return _leaves(lambda x, step: soft(x, step * weight))
 
 
@@ -79,6 +90,7 @@ def l2(weight: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     >>> l2(1.0)(xnp.asarray([3.0, 4.0]), 2.5)
     Array([1.5, 2. ], dtype=float32)
     """
+    _at_least_0("l2", weight=weight)
     return _leaves(lambda x, step: _shortened(xnp.asarray(x), step * weight))
 
 
@@ -88,6 +100,7 @@ def squared_l2(weight: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     >>> float(squared_l2(1.0)(3.0, 0.5))
     2.0
     """
+    _at_least_0("squared_l2", weight=weight)
     return _leaves(lambda x, step: x / (1 + step * weight))
 
 
@@ -100,6 +113,7 @@ def elastic_net(weight: ArrayLike = 1.0, ridge: ArrayLike = 1.0) -> Callable[[An
     >>> float(elastic_net(1.0, 1.0)(3.0, 1.0))
     1.0
     """
+    _at_least_0("elastic_net", weight=weight, ridge=ridge)
     return _leaves(lambda x, step: soft(x, step * weight) / (1 + step * ridge))
 
 
@@ -111,6 +125,7 @@ def group_lasso(weight: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     Array([[0., 0.],
            [3., 4.]], dtype=float32)
     """
+    _at_least_0("group_lasso", weight=weight)
     return _leaves(lambda x, step: _shortened(xnp.asarray(x), step * weight, -1))
 
 
@@ -122,6 +137,7 @@ def nuclear(weight: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     Array([[2., 0.],
            [0., 0.]], dtype=float32)
     """
+    _at_least_0("nuclear", weight=weight)
 
     def shrink(x, step):
         u, s, vh = xnp.linalg.svd(x, full_matrices=False)
@@ -165,6 +181,7 @@ def ball(radius: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     >>> ball(1.0)(xnp.asarray([3.0, 4.0]))
     Array([0.6, 0.8], dtype=float32)
     """
+    _at_least_0("ball", radius=radius)
 
     def project(x, step):
         size = _length(xnp.asarray(x))
@@ -193,6 +210,7 @@ def simplex(total: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     >>> simplex()(xnp.asarray([1.0, 0.5, -3.0]))
     Array([0.75, 0.25, 0.  ], dtype=float32)
     """
+    _at_least_0("simplex", total=total)
     return _real_leaves("simplex", lambda x, step: _of_sum(x, total))
 
 
@@ -203,6 +221,7 @@ def l1_ball(radius: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     >>> l1_ball(1.0)(xnp.asarray([2.0, -0.5]))
     Array([ 1., -0.], dtype=float32)
     """
+    _at_least_0("l1_ball", radius=radius)
 
     def project(x, step):
         size = xnp.abs(x)
@@ -246,7 +265,10 @@ def affine(a: ArrayLike, b: ArrayLike) -> Callable[[Any, Any], Any]:
     >>> affine(xnp.asarray([[1.0, 1.0]]), xnp.asarray([2.0]))(xnp.asarray([3.0, 1.0]))
     Array([2., 0.], dtype=float32)
     """
-    return _leaves(lambda x, step: x - a.T @ xnp.linalg.solve(a @ a.T, a @ x - b))  # pyright: ignore[reportOperatorIssue]
+    a, b = xnp.asarray(a), xnp.asarray(b)
+    q, r = xnp.linalg.qr(xnp.conj(a).T)
+    back = xnp.conj(r).T  # a = back qᴴ
+    return _leaves(lambda x, step: x - q @ solve_triangular(back, a @ x - b, lower=True))
 
 
 def second_order_cone() -> Callable[[Any, Any], Any]:
