@@ -68,3 +68,25 @@ def test_norms_of_trees_have_derivatives():
 
 def test_norms_of_nothing_and_of_whole_numbers():
     assert xo.global_norm({}) == 0 and xo.global_norm([3, xnp.asarray([4])]) == 5
+
+
+ADAPTIVE = "adabelief adam adamw adamax amsgrad lamb nadam nadamw radam rmsprop yogi adagrad adadelta adafactor lars".split()
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize("name", ADAPTIVE)
+def test_steps_of_narrow_parameters_are_about_those_of_wide_ones(name, dtype):
+    """0.999 is 1 in bfloat16: what Adam's average square is divided by at first must not be 0 there."""
+
+    def updates(dtype):
+        method, p, out = getattr(xo, name)(0.1), xnp.asarray(P, dtype), []
+        state = method.init(p)
+        for k in range(4):
+            u, state = method.update(xnp.asarray(G * (1 - 0.2 * k) * 0.3, dtype), state, p)
+            p = (p + u).astype(dtype)
+            out.append(np.asarray(u).astype("float64"))
+        return np.array(out)
+
+    narrow, wide = updates(dtype), updates("float32")
+    size = abs(wide).max((1, 2), keepdims=True)
+    np.testing.assert_allclose(narrow / size, wide / size, atol=20 * float(xnp.finfo(dtype).eps))

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .. import numpy as xnp
 from .._core import DTypeLike, dtypes, tree, typeof
 from ._transform import (
@@ -36,13 +38,16 @@ def _squares(g):
 
 
 def _power(decay, count, like):
-    """decay ** count in the real dtype of ``like``."""
-    dtype = dtypes.to_real(typeof(like).dtype)
+    """decay ** count in the real dtype of ``like``, but 32 bits at least: 0.999 is 1 in bfloat16."""
+    dtype = xnp.promote_types(dtypes.to_real(typeof(like).dtype), np.float32)
     return xnp.power(xnp.asarray(decay, dtype), xnp.asarray(count, dtype))
 
 
 def _debiased(m, decay, count):
-    return tree.map(lambda x: x / (1 - _power(decay, count, x)), m)
+    def free(x):
+        return x / (1 - _power(decay, count, x)).astype(dtypes.to_real(x.dtype))
+
+    return tree.map(free, m)
 
 
 def _first_moment(g, mu, b1, count, nesterov: bool):
@@ -401,7 +406,7 @@ def scale_by_radam(
             power = _power(b2, count, m)
             length = most - 2 * count.astype(power.dtype) * power / (1 - power)
             inside = (length - 4) * (length - 2) * most / ((most - 4) * (most - 2) * length)
-            r = xnp.sqrt(xnp.where(length >= threshold, inside, 1))
+            r = xnp.sqrt(xnp.where(length >= threshold, inside, 1)).astype(dtypes.to_real(m.dtype))
             return xnp.where(length >= threshold, r * m / (xnp.sqrt(v + eps_root) + eps), m)
 
         return tree.map(rectified, m, v), ScaleByAdamState(count, mu, nu)
