@@ -30,7 +30,6 @@ for n in sizes:
         matrix, xnp.ones(op.shape[0]), xc.linalg.CG(rtol=1e-8), report=True
     )
     plain.append(int(alone.steps))
-print(answer.method, "because", answer.reason)
 print("steps alone:", plain, "with multigrid:", multigrid)
 
 goals = 10.0 ** -np.arange(1, 11)

@@ -25,7 +25,7 @@ found = decomp.cp_gradient(holes, 4, mask=known, ridge=1e-4, rtol=1e-7, key=xc.r
 model = np.asarray(found.value.to_dense())
 error = np.linalg.norm((model - film)[~known]) / np.linalg.norm(film[~known])
 print(
-    f"{known.mean():.0%} of the pixels known; the others are found with a relative error of {error:.3f}"
+    f"{known.mean():.0%} of the pixels known; the others are found with a relative error of {error:.1e}"
 )
 assert error < 0.05
 

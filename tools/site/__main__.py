@@ -72,8 +72,12 @@ def stage() -> None:
     examples.write_pages(SOURCE)
     pictures.write_pictures(SOURCE / "_static" / "made")
     write(SOURCE / "_static" / "scorer.js", scorer(page_of()))
-    write(BUILD / "names.json", json.dumps(page_of(), indent=0))
-    write(BUILD / "canonical.json", json.dumps(canonical(), indent=0))
+    for name, table in (("names", page_of()), ("canonical", canonical())):
+        text, kept = json.dumps(table, indent=0), BUILD / f"{name}.json"
+        if kept.exists() and kept.read_text(encoding="utf-8") != text:
+            # links on every page may lead elsewhere now, which Sphinx cannot see
+            shutil.rmtree(BUILD / "doctrees", ignore_errors=True)
+        write(kept, text)
     gone = {*SOURCE.rglob("*"), *(BUILD / "examples").glob("*")} - written
     scripts = {p.stem for p in examples.scripts()} | {"index"}
     for path in sorted(

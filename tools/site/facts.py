@@ -45,13 +45,22 @@ PACKAGES = """
 """.split()
 # Whose derivative is that of the exact solution, by the implicit rule: the start and the last step play no part.
 SOLUTIONS = """
-    xcore.optimize.minimize xcore.optimize.differential_evolution xcore.scipy.optimize.minimize
-    xcore.scipy.optimize.fmin
+    xcore.optimize.minimize xcore.optimize.differential_evolution xcore.optimize.least_squares xcore.optimize.root
+    xcore.optimize.root_scalar xcore.optimize.fixed_point xcore.optimize.proximal_gradient xcore.optimize.multistart
+    xcore.optimize.minimize_constrained xcore.lax.custom_root xcore.scipy.optimize.minimize xcore.scipy.optimize.fmin
+    xcore.scipy.optimize.bisect xcore.scipy.optimize.brentq xcore.scipy.optimize.fixed_point
+    xcore.scipy.optimize.fsolve xcore.scipy.optimize.least_squares xcore.scipy.optimize.newton
+    xcore.scipy.optimize.root xcore.scipy.optimize.root_scalar xcore.scipy.optimize.toms748 xcore.pde.solve_nonlinear
 """.split()
-# Of which nothing is said: where they stop, or which factors they find, jumps with their arguments.
+# Whose first argument is an order.
+IN_THE_LAST = "xcore.lax.polygamma xcore.lax.zeta".split()
+# Of which nothing is said: where they stop, or which factors they find, jumps with their arguments; or the arrays
+# of their example are positions and templates.
 UNSAID = """
     xcore.decomp.cp_als xcore.decomp.cp_arls xcore.decomp.cp_constrained xcore.decomp.cp_gauss_newton
-    xcore.decomp.cp_gradient xcore.decomp.cp_nonneg xcore.sparse.factorise
+    xcore.decomp.cp_gradient xcore.decomp.cp_nonneg xcore.sparse.factorise xcore.sparse.hessian
+    xcore.numpy.full_like xcore.lax.full_like xcore.numpy.putmask xcore.numpy.place xcore.numpy.take
+    xcore.numpy.take_along_axis xcore.numpy.select xcore.lax.index_take xcore.lax.fori_loop
 """.split()
 # Whose derivative is not the limit of differences at one key: conventions of JAX; samples that are moved at fixed
 # probability; vectors that have a phase of their own.
@@ -61,7 +70,10 @@ CONVENTION = """
     xcore.random.generalized_normal xcore.random.t xcore.random.truncated_normal xcore.linalg.condest
     xcore.nn.scaled_dot_general
 """.split()
-KNOWN = ((CONVENTION, "by convention"), (SOLUTIONS, "of the solution"), (UNSAID, ""))
+KNOWN = (
+    (CONVENTION, "by convention"), (SOLUTIONS, "of the solution"), (IN_THE_LAST, "in the last argument"),
+    (UNSAID, ""),
+)  # fmt: skip
 REAL = ("bfloat16", "float16", "float32", "float64", "complex64", "complex128")
 _NARROW = {"float64": "float32", "complex128": "complex64", "int64": "int32", "uint64": "uint32"}
 WHOLE = ("bool", "int32", "int64", "uint8")
@@ -162,10 +174,12 @@ def call(place: Place) -> Call | None:
 
 
 def _density(family: Family) -> Call:
+    """By its shapes, and where it has no steps by the point, its place and its scale."""
     shapes, places = families.quantiles(family)
-    return Call(
-        getattr(family, "pmf" if family.discrete else "pdf"), [places[1], *map(xnp.asarray, shapes)]
-    )
+    held = [xnp.asarray(float(s)) for s in shapes]
+    if family.discrete:
+        return Call(lambda *shapes: family.pmf(places[1], *shapes), held)
+    return Call(family.pdf, [1.25 * places[1] + 0.1, *held, xnp.asarray(0.1), xnp.asarray(1.25)])
 
 
 def _of_what_it_makes(f: Callable, args: tuple, kwargs: dict) -> Call | None:

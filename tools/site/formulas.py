@@ -33,7 +33,7 @@ _SURE = re.compile(
     rf"[=≈≠≤≥<>±×·∘⊗⊙√Σ∑∏Π∫∂∇‖∞∈→↦⌊⌈^{''.join(_RAISED)}{''.join(_LOWERED)}]|\b{_LETTER}_\w\b|\|[^|]+\|"
 )
 _BINARY = set("= ≈ ≠ != == ≤ <= ≥ >= < > + - − · * × ∘ ⊗ ⊙ / ∈ → ↦".split())
-_BIG = re.compile(r"[Σ∑∏Π∫√∂∇]([_^]\S+|[" + "".join(_LOWERED) + r"]+)?$")
+_BIG = re.compile(r"[Σ∑∏Π∫√∂∇]([_^]\S+|[" + "".join(_LOWERED) + "".join(_RAISED) + r"]+)?$")
 _WORD = re.compile(r"[|‖(]*[A-Za-z]+(\[[^\]]*\]?)*[)|‖]*[" + "".join(_RAISED) + "]*[.,;:]?")
 _MATES = dict(zip("([{", ")]}", strict=True))
 _CLOSING = {closing: opening for opening, closing in _MATES.items()}

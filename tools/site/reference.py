@@ -150,7 +150,8 @@ def _facts(place: Place) -> str:
     if place.aliases:
         rows.append(":Also: " + ", ".join(f":code:`{n}`" for n in place.aliases))
     if known := facts.table().get(place.name):
-        rows.append(f":Can: {escape(_abilities(known))}")
+        how = "(:doc:`as tried </reference/facts>` in the example)"
+        rows.append(f":Can: {escape(_abilities(known))} {how}")
     if place.name in WORDS:
         rows.append(f":Search words: {escape(WORDS[place.name])}")
     if found := names.source(place):
@@ -164,8 +165,10 @@ def _facts(place: Place) -> str:
 
 DERIVATIVES = {
     "both": "derivatives forward and in reverse", "forward": "forward derivatives", "backward": "reverse derivatives",
-    "zero": "derivative 0, as of a step", "no": "no derivative", "by convention": "derivatives by convention",
+    "zero": "derivative 0 in the example's arrays", "no": "no derivative there",
+    "by convention": "derivatives by convention",
     "of the solution": "derivatives of the solution, by the implicit rule",
+    "in the last argument": "derivatives in the last argument",
 }  # fmt: skip
 PLATFORMS = {"yes": "{}", "host": "{} by a call of the host"}
 
@@ -173,12 +176,14 @@ PLATFORMS = {"yes": "{}", "host": "{} by a call of the host"}
 def _abilities(known: facts.Facts) -> str:
     """A row of the table in a line; how it was established, the table's page says."""
     if known.jit != "yes":
-        return "neither jit nor vmap: looks at values"
+        return (
+            "the example's call looks at values; what it needs under jit stands with the arguments"
+        )
     can = ["jit", "vmap" if known.vmap == "yes" else "", DERIVATIVES.get(known.derivative, "")]
     can.append("CPU")  # where it was tried
     for platform, how in (("CUDA", known.cuda), ("TPU", known.tpu)):
         can.append(PLATFORMS.get(how, "").format(platform))
-    return ", ".join(filter(None, can)) + "; " + known.dtypes
+    return ", ".join(filter(None, can)) + "; arrays of " + known.dtypes
 
 
 def _facts_page() -> str:

@@ -15,7 +15,9 @@ WORDS = {
     "xcore.pde.eigenmodes": "eigs, drum, vibration, membrane, resonance, standing wave, natural frequencies, eigenmodes",
     "xcore.pde.trajectory": "time stepping, simulation, heat equation, wave equation, method of lines",
     "xcore.pde.integrate": "ode45, ode15s, stiff equations, adaptive time steps, method of lines",
-    "xcore.plot.field": "plot the solution, contour, imagesc, surf, pcolor, heat map, draw a field, quiver",
+    "xcore.pde.Masked": "irregular domain, own domain, complex geometry, domain from an image, heat equation on a disc",
+    "xcore.pde.Dirichlet": "boundary condition, fixed temperature, essential condition, bcArgs",
+    "xcore.plot.field": "plot the solution, plot temperature, plot a field, contour, imagesc, surf, pcolor, heat map, draw a field, quiver",
     "xcore.plot.movie": "animation, film, GIF, draw a trajectory",
     "xcore.plot.convergence": "convergence plot, order of accuracy, loglog, slope",
     "xcore.plot.history": "convergence plot, callback, loss curve, draw the iterations",
@@ -39,14 +41,14 @@ WORDS = {
     "xcore.linalg.expm": "matrix exponential",
     "xcore.scipy.sparse.linalg.cg": "sparse, pcg, conjugate gradients",
     "xcore.scipy.integrate.solve_ivp": "ode45, ode23, ode15s, odeint, differential equation, initial value problem, stiff",
-    "xcore.scipy.interpolate.RegularGridInterpolator": "interp2, interp3, interpn, griddedInterpolant, grid_sample, interpolation in two dimensions",
+    "xcore.scipy.interpolate.RegularGridInterpolator": "griddata, interp2, interp3, interpn, griddedInterpolant, grid_sample, interpolation in two dimensions",
     "xcore.scipy.signal.convolve2d": "blur, conv2, filter2, image filter, smoothing",
     "xcore.scipy.signal.convolve": "conv, filter, smoothing",
     "xcore.numpy.fft.fft": "lowpass, filter, spectrum, frequency, cut off high frequencies",
     "xcore.fft.dct": "cosine transform, Chebyshev",
     "xcore.optimize.minimize": "fmincon, fminunc, fminsearch, bounds, constraints, optimisation, L-BFGS, lbfgs, nonlinear programming",
     "xcore.optimize.minimize_constrained": "fmincon, constraints, bounds, SQP, interior point",
-    "xcore.optimize.curve_fit": "lsqcurvefit, nlinfit, error bars, fit a curve, standard errors, nonlinear regression, confidence band",
+    "xcore.optimize.curve_fit": "curve fit, curve fitting, nonlinear fit, cftool, lsqcurvefit, nlinfit, error bars, fit a curve, standard errors, nonlinear regression, confidence band",
     "xcore.optimize.least_squares": "lsqnonlin, Levenberg-Marquardt, nonlinear least squares, Gauss-Newton",
     "xcore.optimize.root": "fsolve, nonlinear equations, Newton, root finding",
     "xcore.scipy.optimize.brentq": "fzero, root of a function of one variable, bisection",
@@ -85,7 +87,8 @@ WORDS = {
     "xcore.Solution": "success, status, converged, did it converge, progress, history",
     "xcore.linalg.inv": "matrix inverse, inverse matrix, pinv",
     "xcore.linalg.det": "determinant",
-    "xcore.numpy.trapezoid": "numerical integration, integral, quad, trapz, quadrature",
+    "xcore.scipy.integrate.cumulative_trapezoid": "cumtrapz, running integral, primitive",
+    "xcore.numpy.trapezoid": "quadgk, numerical integration, integral, quad, trapz, quadrature",
     "xcore.scipy.integrate.simpson": "numerical integration, integral, quad, quadrature",
     "xcore.optimize.sgd": "gradient descent, stochastic gradient",
     "xcore.numpy.fft.fft2": "2d fourier transform, image spectrum",
@@ -121,6 +124,14 @@ PAGES = {
 # Sphinx takes the points of its search from here: those it has itself, and many for a page that has the words typed;
 # pages that explain stand before those of single functions.
 _SCORER = """var WORDS = %s;
+// What people type with a package of another library in front of it.
+var OTHERS = [[/^(np|jnp|numpy|jax\\.numpy)\\.(?=\\w)/i, "xcore.numpy."], [/^jax\\.(?=\\w)/i, "xcore."],
+              [/^(torch|tf|tensorflow)\\.(\\w+\\.)*(?=\\w+$)/i, ""]];
+var PLAIN = (q) => OTHERS.reduce((text, [from, to]) => text.replace(from, to), q.trim());
+document.addEventListener("DOMContentLoaded", () => {
+  const search = Search.performSearch;
+  Search.performSearch = (query) => search.call(Search, PLAIN(query));
+});
 var TYPED = (new URLSearchParams(window.location.search).get("q") || "").trim().toLowerCase();
 var Scorer = {
   score: ([page, title, anchor, descr, score]) =>
