@@ -24,7 +24,7 @@ DIFFERENTIABLE = """
     xcore.scipy.optimize.newton xcore.lax.custom_root xcore.optimize.minimize_constrained xcore.stats.uniform
     xcore.stats.poisson xcore.stats.geom xcore.stats.nbinom xcore.stats.bernoulli xcore.lax.polygamma xcore.lax.zeta
     xcore.numpy.sin xcore.numpy.linalg.solve xcore.linalg.expm xcore.numpy.sort xcore.numpy.cumsum xcore.linalg.svd
-    xcore.special.gammaln xcore.pde.poisson xcore.stats.t xcore.numpy.where xcore.fft.fft xcore.optimize.curve_fit
+    xcore.special.gammaln xcore.pde.poisson xcore.stats.t xcore.numpy.where xcore.numpy.fft.fft xcore.optimize.curve_fit
 """.split()
 
 
