@@ -149,8 +149,6 @@ class Reference:
             return Type(
                 (), "complex128" if types[0].dtype in ("float64", "complex128") else "complex64"
             )
-        if rule == "digits":  # rounded to none, it is as ``rint``
-            return Type((), types[0].dtype, types[0].weak and not params["n"])
         if rule == "int32":
             return Type((), "int32")
         return promotion.RULES[rule](types, self.bits)

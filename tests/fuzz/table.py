@@ -108,7 +108,7 @@ row("float_power", "xnp.float_power({0}, {1})", ("f", "f"), "inexact", error=8, 
 row("ldexp", "xnp.ldexp({0}, {n})", "f", "first!", make.exponent, error=0)
 row("divmod", "xnp.divmod({0}, {1})", ("iuf", "iuf"), ("join", "join"), ref="(h.floor_quotient({0}, {1}), np.mod({0}, {1}))", domain=("", "nonzero"))
 row("modf", "xnp.modf({0})", "f", ("first", "first"), ref="np.modf({0})", error=0)
-row("round", "xnp.round({0}, {n})", "f", "digits", make.digits)
+row("round", "xnp.round({0}, {n})", "f", "first", make.digits)
 row("clip", "xnp.clip({0}, {low}, {high})", "iuf", "first", make.bounds, error=0)
 row("where", "xnp.where({0}, {1}, {2})", ("b", ANY, ANY), "join", ref="np.where({0} != 0, {1}, {2})", error=0)
 row("isclose", "xnp.isclose({0}, {1})", ("f", "f"), "compare", error=0)
@@ -118,7 +118,7 @@ row("astype complex", "{0}.astype({dtype})", "biufc", "param", make.complex_dtyp
 # Lax, nn, special
 
 unary("lax", "sin cos tanh exp log1p sqrt logistic", "f", "first", ref="h.{name}({x})", error=4, domain=("+",))
-unary("lax", "exp2", "f", "first!", ref="np.exp2({x})", error=4, domain=("small",))
+unary("lax", "exp2", "f", "first", ref="np.exp2({x})", error=4, domain=("small",))
 unary("lax", "rsqrt", "f", "first", ref="1 / np.sqrt({x})", error=4, domain=("+",))
 unary("lax", "erf erfc lgamma digamma", "f", "first", ref="h.{name}({x})", error=16, domain=("+",))
 unary("lax", "erf_inv", "f", "first", ref="sp.erfinv({x})", error=16, domain=("unit",))

@@ -136,7 +136,7 @@ class Settings:
     @property
     def watches(self) -> bool:
         """Whether results of programs are checked for NaN or infinities."""
-        return self.debug_nans or self.debug_infs or self.sanitizes
+        return self.debug_nans or self.debug_infs or self.sanitize or self.sanitize_cancellation
 
     @property
     def sanitizes(self) -> bool:

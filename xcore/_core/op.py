@@ -109,6 +109,7 @@ class Op:
         return self.name
 
     multiple_results = property(lambda self: self.many)  # as primitives call it
+    is_transposable = property(lambda self: self._transpose is not None)
 
     def __call__(self, *args: Any, **params: Any) -> Any:
         outs = current().process(self, args, params)

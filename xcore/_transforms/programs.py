@@ -6,7 +6,7 @@ Each result is kept in the program it was derived from, so it is made once.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, TypeVar, final
+from typing import TYPE_CHECKING, Any, TypeVar, final
 
 from .._core import ArrayType, typeof
 from .._core.program import Program, dead_code_eliminated, eval_program, trace_closed
@@ -102,10 +102,33 @@ def split_program(p: Program, linear: Iterable[bool]) -> LinearizedProgram:
     """The same for a program that is linear in the inputs that ``linear`` marks, from any values of them.
 
     What depends on these is in ``linear`` alone: ``primal`` has zeros for results that do. Of a tangent that
-    has a rule in reverse mode only nothing can be computed, at zero neither.
+    has a rule in reverse mode only nothing can be computed, at zero neither. What is not written as linear, as
+    where units are taken of an argument and given back, is linearized at zero.
     """
     linear = tuple(linear)
+    if not p.memo(("is linear", linear), lambda: _written_as_linear(p, linear)):
+        return linearize_program(p, linear)
     return p.memo(("split", linear), lambda: _linearize_program(p, linear, _split_flat))
+
+
+def _written_as_linear(p: Program, linear: Sequence[bool]) -> bool:
+    """Whether all operations on what depends on these inputs have a transpose."""
+    moved = {id(x) for x in marked(p.inputs, linear)}
+    for e in p.eqns:
+        marks = [id(x) in moved for x in e.inputs]
+        if not any(marks):
+            continue
+        inner = _programs_in(e.params) if e.op.split is not e.op.linearize else []
+        ends = [marks[-len(q.inputs) :] for q in inner]
+        if not e.op.is_transposable or not all(map(_written_as_linear, inner, ends)):
+            return False
+        moved |= {id(x) for x in e.outputs}
+    return True
+
+
+def _programs_in(params: dict[str, Any]) -> list[Program]:
+    held = [x for v in params.values() for x in (v if isinstance(v, tuple | list) else (v,))]
+    return [x for x in held if type(x) is Program and x.inputs]
 
 
 def _split_flat(f: Flat, args: Sequence[Operand], linear: Sequence[bool]) -> Linearized:

@@ -129,7 +129,7 @@ def around(a, decimals=0, out=None):
 
     >>> import xcore.numpy as xnp
     >>> xnp.around(1.26, 1)
-    Array(1.3, dtype=float32)
+    Array(1.3, dtype=float32, weak_type=True)
     """
     return round(a, decimals, out)
 

@@ -49,7 +49,7 @@ class Tableau:
     >>> heun = xc.pde.Tableau(a=((1.0,),), b=(0.5, 0.5), order=2)
     >>> step = xc.pde.RungeKutta(lambda u, t: -u, heun)
     >>> xc.pde.trajectory(step, 1.0, 0.1, 10)[-1].round(3)
-    Array(0.369, dtype=float32)
+    Array(0.369, dtype=float32, weak_type=True)
     """
 
     a: tuple = static()
