@@ -6,7 +6,7 @@ Each result is kept in the program it was derived from, so it is made once.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, final
+from typing import TYPE_CHECKING, Any, TypeVar, cast, final
 
 from .._core import ArrayType, typeof
 from .._core.program import Program, dead_code_eliminated, eval_program, trace_closed
@@ -127,7 +127,9 @@ def _written_as_linear(p: Program, linear: Sequence[bool]) -> bool:
 
 
 def _programs_in(params: dict[str, Any]) -> list[Program]:
-    held = [x for v in params.values() for x in (v if isinstance(v, tuple | list) else (v,))]
+    held: list[Any] = []
+    for v in params.values():
+        held += cast("Sequence[Any]", v) if isinstance(v, (tuple, list)) else [v]
     return [x for x in held if type(x) is Program and x.inputs]
 
 
