@@ -24,6 +24,10 @@ pytestmark = [
 TASKS = [
     ("plate temperature", "xcore.pde.poisson"),
     ("plot the solution", "xcore.plot.field"),
+    ("plot temperature", "xcore.plot.field"),
+    ("np.where", "xcore.numpy.where"),
+    ("jax.lax.scan", "xcore.lax.scan"),
+    ("curve fitting", "xcore.optimize.curve_fit"),
     ("banded", "xcore.linalg.solve_banded"),
     ("spdiags", "xcore.linalg.solve_banded"),
     ("spdiags", "xcore.sparse.diags_array"),

@@ -124,15 +124,15 @@ PAGES = {
 # Sphinx takes the points of its search from here: those it has itself, and many for a page that has the words typed;
 # pages that explain stand before those of single functions.
 _SCORER = """var WORDS = %s;
-// What people type with a package of another library in front of it.
-var OTHERS = [[/^(np|jnp|numpy|jax\\.numpy)\\.(?=\\w)/i, "xcore.numpy."], [/^jax\\.(?=\\w)/i, "xcore."],
-              [/^(torch|tf|tensorflow)\\.(\\w+\\.)*(?=\\w+$)/i, ""]];
-var PLAIN = (q) => OTHERS.reduce((text, [from, to]) => text.replace(from, to), q.trim());
-document.addEventListener("DOMContentLoaded", () => {
-  const search = Search.performSearch;
-  Search.performSearch = (query) => search.call(Search, PLAIN(query));
-});
-var TYPED = (new URLSearchParams(window.location.search).get("q") || "").trim().toLowerCase();
+// Names are found without the package of another library that people type in front of them. The search reads its
+// question from the address, as soon as it is loaded and of nobody else.
+var ASKED = URLSearchParams.prototype.get;
+URLSearchParams.prototype.get = function (name) {
+  const found = ASKED.call(this, name);
+  const front = /^(np|jnp|numpy|jax|torch|tf|tensorflow)\\.(\\w+\\.)*(?=\\w+$)/i;
+  return name === "q" && found ? found.trim().replace(front, "") : found;
+};
+var TYPED = (new URLSearchParams(window.location.search).get("q") || "").toLowerCase();
 var Scorer = {
   score: ([page, title, anchor, descr, score]) =>
     score + ((WORDS[page] || []).some((w) => w === TYPED) ? (page.startsWith("reference/") ? 200 : 230) :
