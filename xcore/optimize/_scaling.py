@@ -45,7 +45,7 @@ def _power(decay, count, like):
 
 def _debiased(m, decay, count):
     def free(x):
-        return x / (1 - _power(decay, count, x)).astype(dtypes.to_real(x.dtype))
+        return x / (1 - _power(decay, count, x)).astype(dtypes.to_real(typeof(x).dtype))
 
     return tree.map(free, m)
 
@@ -406,7 +406,9 @@ def scale_by_radam(
             power = _power(b2, count, m)
             length = most - 2 * count.astype(power.dtype) * power / (1 - power)
             inside = (length - 4) * (length - 2) * most / ((most - 4) * (most - 2) * length)
-            r = xnp.sqrt(xnp.where(length >= threshold, inside, 1)).astype(dtypes.to_real(m.dtype))
+            r = xnp.sqrt(xnp.where(length >= threshold, inside, 1)).astype(
+                dtypes.to_real(typeof(m).dtype)
+            )
             return xnp.where(length >= threshold, r * m / (xnp.sqrt(v + eps_root) + eps), m)
 
         return tree.map(rectified, m, v), ScaleByAdamState(count, mu, nu)
