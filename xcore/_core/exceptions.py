@@ -223,7 +223,7 @@ class CheckpointError(XcoreError, OSError):
     >>> import xcore as xc
     >>> xc.checkpoint.restore("nowhere")  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
-    CheckpointError: xcore.checkpoint: there is no checkpoint /work/main/nowhere.
+    CheckpointError: xcore.checkpoint: there is no checkpoint ...
     """
 
 
