@@ -128,6 +128,13 @@ def test_single_numbers_keep_their_shape():
         assert prox(xnp.asarray(3.0), 1.0).shape == ()
 
 
+@pytest.mark.parametrize("name", ["simplex", "l1_ball", "group_lasso", "second_order_cone"])
+@pytest.mark.parametrize("x", [[1.0, 2.0], 3.0, np.zeros((2, 0))])
+def test_maps_of_vectors_say_what_they_need(name, x):
+    with pytest.raises(ValueError, match=f"prox.{name}: .*vector"):
+        getattr(xo.prox, name)()(x)
+
+
 def test_a_half_space_of_trees():
     project = xo.prox.halfspace({"a": xnp.ones(2), "b": 1.0}, 1.0)
     y = project({"a": xnp.asarray([1.0, 2.0]), "b": xnp.asarray(4.0)})

@@ -40,6 +40,15 @@ def _real_leaves(name: str, f):
     return _leaves(project)
 
 
+def _vector(who: str, x):
+    """x with an axis to go along that is not empty."""
+    x = xnp.asarray(x)
+    if not x.ndim or not x.shape[-1]:
+        why = "need vectors along the last axis; a list is a tree of numbers, of which xnp.asarray makes a vector"
+        raise errors.shape_mismatch(f"optimize.prox.{who}", why, x=x)
+    return x
+
+
 def _at_least_0(who: str, **given) -> None:
     """Weights and radii below 0 belong to no convex function; traced ones are not looked at."""
     for name, value in given.items():
@@ -126,7 +135,7 @@ def group_lasso(weight: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
            [3., 4.]], dtype=float32)
     """
     _at_least_0("group_lasso", weight=weight)
-    return _leaves(lambda x, step: _shortened(xnp.asarray(x), step * weight, -1))
+    return _leaves(lambda x, step: _shortened(_vector("group_lasso", x), step * weight, -1))
 
 
 def nuclear(weight: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
@@ -211,7 +220,7 @@ def simplex(total: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     Array([0.75, 0.25, 0.  ], dtype=float32)
     """
     _at_least_0("simplex", total=total)
-    return _real_leaves("simplex", lambda x, step: _of_sum(x, total))
+    return _real_leaves("simplex", lambda x, step: _of_sum(_vector("simplex", x), total))
 
 
 def l1_ball(radius: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
@@ -224,7 +233,7 @@ def l1_ball(radius: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     _at_least_0("l1_ball", radius=radius)
 
     def project(x, step):
-        size = xnp.abs(x)
+        size = xnp.abs(_vector("l1_ball", x))
         inside = xnp.sum(size, axis=-1, keepdims=True) <= radius
         return xnp.where(inside, x, xnp.sign(x) * _of_sum(size, radius))
 
@@ -280,6 +289,7 @@ def second_order_cone() -> Callable[[Any, Any], Any]:
     """
 
     def project(x, step):
+        x = _vector("second_order_cone", x)
         t, v = x[..., :1], x[..., 1:]
         size = _length(v, -1)
         middle = 0.5 * size + 0.5 * t
