@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_FUNCTIONS = """arccos arcsin arctan arg argmin argmax cos cosh cot coth det diag dim erf erfc exp gcd inf ln
+_FUNCTIONS = """arccos arcsin arctan arg argmin argmax conj cos cosh cot coth det diag dim erf erfc exp gcd inf ln
 lim log max min mod Re Im sign sin sinc sinh sup tan tanh tr vec""".split()
-_RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿᵏⁱʲᵐᵖᵗᵀᴴ", "0123456789+-nkijmptTH", strict=True))
+_RAISED = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿᵏⁱʲᵐᵖᵗˣᶻᵃᵇᵀᴴ", "0123456789+-nkijmptxzabTH", strict=True))
 _LOWERED = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋ₖₙᵢⱼₘₚᵣₜₓᵥ", "0123456789+-knijmprtxv", strict=True))
 _SIGNS = {
     "=": "=", "≈": r"\approx ", "≠": r"\ne ", "!=": r"\ne ", "==": "=", "≤": r"\le ", "<=": r"\le ", "≥": r"\ge ",
@@ -31,6 +31,7 @@ _TOKEN = re.compile(
 # What no sentence has: without one of these a run of letters and numbers is taken for words.
 _SURE = re.compile(
     rf"[=≈≠≤≥<>±×·∘⊗⊙√Σ∑∏Π∫∂∇‖∞∈→↦⌊⌈^{''.join(_RAISED)}{''.join(_LOWERED)}]|\b{_LETTER}_\w\b|\|[^|]+\|"
+    r"|(?:[ΓΦψζ]|\b(?:max|min|log|exp|sin|cos|tan|sinh|cosh|tanh))\("
 )
 _BINARY = set("= ≈ ≠ != == ≤ <= ≥ >= < > + - − · * × ∘ ⊗ ⊙ / ∈ → ↦".split())
 _BIG = re.compile(r"[Σ∑∏Π∫√∂∇]([_^]\S+|[" + "".join(_LOWERED) + "".join(_RAISED) + r"]+)?$")

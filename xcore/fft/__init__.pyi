@@ -22,13 +22,13 @@ def dst(x: ArrayLike, type: int = 2, n: int | None = None, axis: Axis = -1, norm
 def dstn(x: ArrayLike, type: int = 2, s: Sequence[int] | None = None, axes: int | Sequence[Any] | None = None, norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, orthogonalize: Any = None) -> Array:
     """The discrete sine transform along several axes."""
 def fft(a: ArrayLike, n: int | None = None, axis: Axis = -1, norm: str | None = None) -> Array:
-    """The discrete Fourier transform: element k is sum_j a[j] exp(-2πi jk/n)."""
+    """The discrete Fourier transform: y_k = Σ_j a_j e^(-2πi j k / n)."""
 def fft2(a: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[Any] = ..., norm: str | None = None) -> Array:
-    """The discrete Fourier transform along two axes."""
+    """The discrete Fourier transform along two axes: y_(k,l) = Σ_(p,q) a_(p,q) e^(-2πi (p k / m + q l / n))."""
 def fftfreq(n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Array:
     """The frequencies of ``fft`` of n points: 0, 1, … and then the negative ones, over n·d."""
 def fftn(a: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[Any] | None = None, norm: str | None = None) -> Array:
-    """The discrete Fourier transform along several axes."""
+    """The discrete Fourier transform along axes, for two: y_(k,l) = Σ_(p,q) a_(p,q) e^(-2πi (p k / m + q l / n))."""
 def fftshift(x: ArrayLike, axes: int | Sequence[Any] | None = None) -> Array:
     """Frequencies in rising order: the zero one goes to the middle of each axis."""
 def hfft(a: ArrayLike, n: int | None = None, axis: Axis = -1, norm: str | None = None) -> Array:
@@ -46,11 +46,11 @@ def idst(x: ArrayLike, type: int = 2, n: int | None = None, axis: Axis = -1, nor
 def idstn(x: ArrayLike, type: int = 2, s: Sequence[int] | None = None, axes: int | Sequence[Any] | None = None, norm: str | None = None, overwrite_x: bool = False, workers: int | None = None, orthogonalize: Any = None) -> Array:
     """The inverse of the discrete sine transform along several axes."""
 def ifft(a: ArrayLike, n: int | None = None, axis: Axis = -1, norm: str | None = None) -> Array:
-    """The inverse of ``fft``: element j is 1/n sum_k a[k] exp(2πi jk/n)."""
+    """The inverse of ``fft``: y_j = 1/n Σ_k a_k e^(2πi j k / n)."""
 def ifft2(a: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[Any] = ..., norm: str | None = None) -> Array:
-    """The inverse of ``fft2``."""
+    """The inverse of ``fft2``: y_(p,q) = 1/(m n) Σ_(k,l) a_(k,l) e^(2πi (p k / m + q l / n))."""
 def ifftn(a: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[Any] | None = None, norm: str | None = None) -> Array:
-    """The inverse of ``fftn``."""
+    """The inverse of ``fftn``: y_(p,q) = 1/(m n) Σ_(k,l) a_(k,l) e^(2πi (p k / m + q l / n)) for two axes."""
 def ifftshift(x: ArrayLike, axes: int | Sequence[Any] | None = None) -> Array:
     """The inverse of ``fftshift``."""
 def ihfft(a: ArrayLike, n: int | None = None, axis: Axis = -1, norm: str | None = None) -> Array:
@@ -60,13 +60,13 @@ def ihfft2(x: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[An
 def ihfftn(x: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[Any] | None = None, norm: str | None = None) -> Array:
     """The inverse of ``hfftn``: the first half of the inverse transform of real numbers."""
 def irfft(a: ArrayLike, n: int | None = None, axis: Axis = -1, norm: str | None = None) -> Array:
-    """The inverse of ``rfft``: n real numbers, by default an even number of them."""
+    """The inverse of ``rfft``: n real numbers, by default n = 2 (m - 1) of m."""
 def irfft2(a: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[Any] = ..., norm: str | None = None) -> Array:
     """The inverse of ``rfft2``."""
 def irfftn(a: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[Any] | None = None, norm: str | None = None) -> Array:
     """The inverse of ``rfftn``."""
 def rfft(a: ArrayLike, n: int | None = None, axis: Axis = -1, norm: str | None = None) -> Array:
-    """The first half of ``fft`` of real numbers; the rest is its mirror image."""
+    """The first half of ``fft`` of real numbers; the rest is its mirror image: y_(n-k) = conj(y_k)."""
 def rfft2(a: ArrayLike, s: Sequence[int] | None = None, axes: int | Sequence[Any] = ..., norm: str | None = None) -> Array:
     """``fft2`` of real numbers; of the last axis only the first half."""
 def rfftfreq(n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None) -> Array:

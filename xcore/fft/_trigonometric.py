@@ -48,6 +48,10 @@ def _transform(who, x, kind, type, axes, lengths, norm, inverse, orthogonalize):
 
 _TEXT = """{doc}
 
+    {lead}, of n numbers along an axis (a sum leaves out the x_j that stand before it):
+
+{formulas}
+
     Args:
       x: array; of complex numbers both parts are transformed.
       type: 1 to 4.
@@ -67,11 +71,25 @@ _ALONG_AXES = """      s: the number of points along each axis, -1 for all that 
       axes: along which axes; by default the last len(s), or all."""
 
 
+# What types 1 to 4 are of n numbers, in this order.
+_COSINES = """      y_k = x_0 + (-1)ᵏ x_(n-1) + 2 Σ x_j cos(π j k / (n - 1))
+      y_k = 2 Σ x_j cos(π k (2j + 1) / (2n))
+      y_k = x_0 + 2 Σ x_j cos(π (2k + 1) j / (2n))
+      y_k = 2 Σ x_j cos(π (2k + 1) (2j + 1) / (4n))"""
+_SINES = """      y_k = 2 Σ x_j sin(π (j + 1) (k + 1) / (n + 1))
+      y_k = 2 Σ x_j sin(π (k + 1) (2j + 1) / (2n))
+      y_k = (-1)ᵏ x_(n-1) + 2 Σ x_j sin(π (2k + 1) (j + 1) / (2n))
+      y_k = 2 Σ x_j sin(π (2k + 1) (2j + 1) / (4n))"""
+
+
 def _documented(f, name: str, doc: str, where: str, example: str):
     f.__name__ = f.__qualname__ = name
     f.__module__ = "xcore.fft"
-    period = "2(n - 1)" if "dct" in name else "2(n + 1)"
-    f.__doc__ = _TEXT.format(doc=doc, where=where, period=period, example=example)
+    period, formulas = ("2(n - 1)", _COSINES) if "dct" in name else ("2(n + 1)", _SINES)
+    lead = "It inverts types 1 to 4" if name[0] == "i" else "Types 1 to 4"
+    f.__doc__ = _TEXT.format(
+        doc=doc, lead=lead, formulas=formulas, where=where, period=period, example=example
+    )
     return f
 
 

@@ -15,7 +15,7 @@ from xcore.nn import initializers as initializers
 def relu(x: ArrayLike) -> Array:
     """max(x, 0); the derivative at 0 is 0."""
 def relu6(x: ArrayLike) -> Array:
-    """x limited to [0, 6]; the derivative at both ends is 0."""
+    """min(max(x, 0), 6); the derivative at both ends is 0."""
 def leaky_relu(x: ArrayLike, negative_slope: ArrayLike = 0.01) -> Array:
     """x for x ≥ 0, else negative_slope x."""
 def elu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
@@ -27,11 +27,11 @@ def selu(x: ArrayLike) -> Array:
 def gelu(x: ArrayLike, approximate: bool = True) -> Array:
     """x Φ(x) with the normal distribution function Φ."""
 def silu(x: ArrayLike) -> Array:
-    """x sigmoid(x), also called swish."""
+    """x / (1 + e^-x), which is x sigmoid(x), also called swish."""
 def swish(x: ArrayLike) -> Array:
-    """x sigmoid(x), also called swish."""
+    """x / (1 + e^-x), which is x sigmoid(x), also called swish."""
 def mish(x: ArrayLike) -> Array:
-    """x tanh(softplus(x))."""
+    """x tanh(log(1 + e^x)), which is x tanh(softplus(x))."""
 def softplus(x: ArrayLike) -> Array:
     """log(1 + e^x), a smooth relu."""
 def sparse_plus(x: ArrayLike) -> Array:
@@ -49,13 +49,13 @@ def soft_sign(x: ArrayLike) -> Array:
 tanh: UnaryFunction
 """Hyperbolic tangent."""
 def hard_tanh(x: ArrayLike) -> Array:
-    """x limited to [-1, 1]."""
+    """min(max(x, -1), 1)."""
 def hard_sigmoid(x: ArrayLike) -> Array:
-    """relu6(x + 3)/6."""
+    """min(max(x + 3, 0), 6) / 6."""
 def hard_silu(x: ArrayLike) -> Array:
-    """x hard_sigmoid(x), also called hard_swish."""
+    """x min(max(x + 3, 0), 6) / 6, also called hard_swish."""
 def hard_swish(x: ArrayLike) -> Array:
-    """x hard_sigmoid(x), also called hard_swish."""
+    """x min(max(x + 3, 0), 6) / 6, also called hard_swish."""
 def glu(x: ArrayLike, axis: Axis = -1) -> Array:
     """The first half of x times the sigmoid of the second half, along an axis of even size."""
 def identity(x: ArrayLike) -> Array:

@@ -58,7 +58,7 @@ identity = _activation("identity", "x itself, as an array.", lambda x: x,
     "xc.nn.identity(2.0) → Array(2., dtype=float32, weak_type=True)", whole=True)
 relu = _activation("relu", "max(x, 0); the derivative at 0 is 0.", lambda x: xnp.where(x <= 0, xnp.zeros_like(x), x),
     "xc.nn.relu(xnp.asarray([-1.0, 0.0, 2.0])) → Array([0., 0., 2.], dtype=float32)", whole=True)
-relu6 = _activation("relu6", "x limited to [0, 6]; the derivative at both ends is 0.",
+relu6 = _activation("relu6", "min(max(x, 0), 6); the derivative at both ends is 0.",
     lambda x: xnp.where(x <= 0, 0, xnp.where(x >= 6, 6, x)),
     "xc.nn.relu6(xnp.asarray([-1.0, 3.0, 7.0])) → Array([0., 3., 6.], dtype=float32)")
 # fmt: on
@@ -92,18 +92,18 @@ sparse_sigmoid = _activation("sparse_sigmoid",
     "xc.nn.sparse_sigmoid(xnp.asarray([-2.0, 0.0, 2.0])) → Array([0. , 0.5, 1. ], dtype=float32)")
 soft_sign = _activation("soft_sign", "x/(1 + |x|).", _soft_sign,
     "xc.nn.soft_sign(3.0) → Array(0.75, dtype=float32, weak_type=True)")
-silu = _activation("silu", "x sigmoid(x), also called swish.", _times_gate(expit, 1e4),
+silu = _activation("silu", "x / (1 + e^-x), which is x sigmoid(x), also called swish.", _times_gate(expit, 1e4),
     "xc.nn.silu(1.0) → Array(0.7310586, dtype=float32, weak_type=True)")
 # fmt: on
 swish = silu
 # fmt: off
-mish = _activation("mish", "x tanh(softplus(x)).", _times_gate(_tanh_softplus, 1e4),
+mish = _activation("mish", "x tanh(log(1 + e^x)), which is x tanh(softplus(x)).", _times_gate(_tanh_softplus, 1e4),
     "xc.nn.mish(1.0) → Array(0.8650985, dtype=float32, weak_type=True)")
-hard_tanh = _activation("hard_tanh", "x limited to [-1, 1].", lambda x: xnp.where(x > 1, 1, xnp.where(x < -1, -1, x)),
+hard_tanh = _activation("hard_tanh", "min(max(x, -1), 1).", lambda x: xnp.where(x > 1, 1, xnp.where(x < -1, -1, x)),
     "xc.nn.hard_tanh(xnp.asarray([-2.0, 0.5])) → Array([-1. ,  0.5], dtype=float32)", whole=True)
-hard_sigmoid = _activation("hard_sigmoid", "relu6(x + 3)/6.", lambda x: relu6(x + 3) / 6,
+hard_sigmoid = _activation("hard_sigmoid", "min(max(x + 3, 0), 6) / 6.", lambda x: relu6(x + 3) / 6,
     "xc.nn.hard_sigmoid(1.5) → Array(0.75, dtype=float32, weak_type=True)")
-hard_silu = _activation("hard_silu", "x hard_sigmoid(x), also called hard_swish.",
+hard_silu = _activation("hard_silu", "x min(max(x + 3, 0), 6) / 6, also called hard_swish.",
     _times_gate(hard_sigmoid, 3),
     "xc.nn.hard_silu(1.5) → Array(1.125, dtype=float32, weak_type=True)")
 # fmt: on

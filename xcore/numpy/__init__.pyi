@@ -210,7 +210,7 @@ csingle: DType
 def cumprod(a: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: None = None) -> Array:
     """Running products along an axis."""
 def cumsum(a: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: None = None) -> Array:
-    """Running sums along an axis."""
+    """Running sums Σ_(j≤i) a_j along an axis."""
 def cumulative_prod(x: ArrayLike, /, *, axis: Axis = None, dtype: DTypeLike | None = None, include_initial: _bool = False) -> Array:
     """Running products along an axis; small integers are multiplied in the default width."""
 def cumulative_sum(x: ArrayLike, /, *, axis: Axis = None, dtype: DTypeLike | None = None, include_initial: _bool = False) -> Array:
@@ -483,7 +483,7 @@ def max(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: _bool = Fal
 maximum: BinaryFunction
 """The larger of two; NaN if either is. Equal ones share the derivative."""
 def mean(a: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: None = None, keepdims: _bool = False, *, where: ArrayLike | None = None) -> Array:
-    """The arithmetic mean; of 16-bit floats computed in float32, of integers a float."""
+    """The arithmetic mean 1/n Σ_i a_i; of 16-bit floats computed in float32, of integers a float."""
 def median(a: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: _bool = False, keepdims: _bool = False) -> Array:
     """The middle element; the mean of the two in the middle if there are two."""
 def meshgrid(*xi: ArrayLike, copy: _bool = True, sparse: _bool = False, indexing: str = 'xy') -> list[Array]:
@@ -692,7 +692,7 @@ def squeeze(a: ArrayLike, axis: Axis = None) -> Array:
 def stack(arrays: Sequence[ArrayLike] | ArrayLike, axis: int = 0, out: None = None, dtype: DTypeLike | None = None) -> Array:
     """Arrays of one shape joined along a new axis."""
 def std(a: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: None = None, ddof: float | int = 0, keepdims: _bool = False, *, where: ArrayLike | None = None, mean: ArrayLike | None = None, correction: float | int | None = None) -> Array:
-    """The standard deviation: the square root of the variance."""
+    """The standard deviation: √(Σ_i |a_i - m|² / (n - ddof)), with m the mean of the n numbers."""
 subtract: BinaryFunction
 """x1 - x2."""
 def sum(a: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: None = None, keepdims: _bool = False, initial: ArrayLike | None = None, where: ArrayLike | None = None, promote_integers: _bool = True) -> Array:
@@ -770,7 +770,7 @@ def unwrap(p: ArrayLike, discont: Any = None, axis: int = -1, period: Any = 6.28
 def vander(x: ArrayLike, N: int | None = None, increasing: _bool = False) -> Array:
     """The matrix whose columns are powers of a vector."""
 def var(a: ArrayLike, axis: Axis = None, dtype: DTypeLike | None = None, out: None = None, ddof: float | int = 0, keepdims: _bool = False, *, where: ArrayLike | None = None, mean: ArrayLike | None = None, correction: float | int | None = None) -> Array:
-    """The variance: the mean of |a - mean(a)|²."""
+    """The variance: Σ_i |a_i - m|² / (n - ddof), with m the mean of the n numbers."""
 def vdot(a: ArrayLike, b: ArrayLike, *, precision: Any = None, preferred_element_type: DTypeLike | None = None) -> Array:
     """The sum of conj(a) * b over all elements."""
 def vecdot(x1: ArrayLike, x2: ArrayLike, /, *, axis: Axis = -1, precision: Any = None, preferred_element_type: DTypeLike | None = None) -> Array:

@@ -48,6 +48,10 @@ def _diff(a, n, axis):
 def diff(a, n=1, axis=-1, prepend=None, append=None):
     """Differences of neighbours along an axis.
 
+      d_i = a_(i+1) - a_i
+
+    and so again n - 1 times.
+
     Args:
       a: array.
       n: how many times differences are taken.
@@ -150,6 +154,10 @@ def unwrap(p, discont=None, axis=-1, period=2 * np.pi):
 def gradient(f, *varargs, axis=None, edge_order=1):
     """The derivative of a sampled function: central differences inside, one-sided ones at the ends.
 
+      f'(x_i) ≈ (f_(i+1) - f_(i-1)) / (2h)
+
+    inside, where the distance h is constant; elsewhere the formula of the same order for unequal ones.
+
     Args:
       f: array of samples.
       *varargs: the spacing: nothing (1), one number for all axes, or for each axis a number or the
@@ -240,6 +248,8 @@ def _parabola_end(slopes, steps, last: bool):
 def trapezoid(y, x=None, dx=1.0, axis=-1):
     """The integral of a sampled function by the trapezoidal rule.
 
+      Σ_i (y_i + y_(i+1)) (x_(i+1) - x_i) / 2
+
     Args:
       y: array of samples.
       x: their coordinates, 1-d or of the shape of ``y``.
@@ -285,6 +295,10 @@ def _steps(x, axis: int, behind: int):
 
 def interp(x, xp, fp, left=None, right=None, period=None):
     """Values between samples, on the straight lines that join these.
+
+      y = f_i + (f_(i+1) - f_i) (x - x_i) / (x_(i+1) - x_i)
+
+    for x_i ≤ x ≤ x_(i+1).
 
     Args:
       x: where to interpolate.

@@ -24,7 +24,7 @@ def _accumulated(name, op, a, axis, dtype, out, promote=False):
 
 
 @described(
-    "Running sums along an axis.",
+    "Running sums Σ_(j≤i) a_j along an axis.",
     "xnp.cumsum(xnp.arange(4)) → Array([0, 1, 3, 6], dtype=int32)",
     axis=ONE_AXIS,
 )

@@ -58,6 +58,8 @@ def wider(dtype, preferred):
 def matmul(a, b, *, precision=None, preferred_element_type=None, out_sharding=None):
     """The product of matrices; stacks of them multiply pairwise. Vectors count as a row or column.
 
+      c_(i,k) = Σ_j a_(i,j) b_(j,k)
+
     Args:
       a, b: arrays of 1 or more axes.
       precision: how float32 products are formed on accelerators ("highest", "high", "default").
@@ -174,6 +176,8 @@ def inner(a, b, *, precision=None, preferred_element_type=None):
 @fused(2)
 def outer(a, b, out=None):
     """All products of an element of ``a`` with one of ``b``; both are flattened.
+
+      c_(i,j) = a_i b_j
 
     Args:
       a, b: arrays of any shape.
@@ -315,6 +319,8 @@ def kron(a, b):
 def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     """The sum along a diagonal.
 
+      Σ_i a_(i,i)
+
     Args:
       a: array of 2 or more axes.
       offset: which diagonal.
@@ -356,6 +362,8 @@ def diagonal(a, offset=0, axis1=0, axis2=1):
 @fused(2)
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     """The vector product in three dimensions; in two, its only component.
+
+      c = (a₁ b₂ - a₂ b₁, a₂ b₀ - a₀ b₂, a₀ b₁ - a₁ b₀)
 
     Args:
       a, b: arrays of vectors of 2 or 3 components.

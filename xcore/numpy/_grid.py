@@ -387,6 +387,10 @@ def _ravel(arrays, dims, modes, fortran, dtype):
 def vander(x, N=None, increasing=False):
     """The matrix whose columns are powers of a vector.
 
+      V_(i,k) = x_i^(n-1-k)
+
+    of n columns; x_iᵏ where ``increasing``.
+
     Args:
       x: 1-d array.
       N: number of columns; that of rows if not given.

@@ -70,7 +70,7 @@ def _spread_where(who: str, a, where):
 
 
 @described(
-    "The arithmetic mean; of 16-bit floats computed in float32, of integers a float.",
+    "The arithmetic mean 1/n Σ_i a_i; of 16-bit floats computed in float32, of integers a float.",
     "xnp.mean(xnp.arange(4)) → Array(1.5, dtype=float32)",
 )
 def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
@@ -124,7 +124,7 @@ def _variance(name, a, axis, dtype, out, ddof, keepdims, where, center, correcti
 
 
 @described(
-    "The variance: the mean of |a - mean(a)|².",
+    "The variance: Σ_i |a_i - m|² / (n - ddof), with m the mean of the n numbers.",
     "xnp.var(xnp.arange(4)) → Array(1.25, dtype=float32)",
     ddof="the sum is divided by n - ddof.",
 )
@@ -145,7 +145,7 @@ def var(
 
 
 @described(
-    "The standard deviation: the square root of the variance.",
+    "The standard deviation: √(Σ_i |a_i - m|² / (n - ddof)), with m the mean of the n numbers.",
     "xnp.std(xnp.asarray([1.0, 3.0])) → Array(1., dtype=float32)",
     ddof="the sum is divided by n - ddof.",
 )
@@ -167,6 +167,8 @@ def std(
 
 def average(a, axis=None, weights=None, returned=False, keepdims=False):
     """The weighted mean.
+
+      Σ_i w_i a_i / Σ_i w_i
 
     Args:
       a: array.

@@ -149,6 +149,10 @@ def _divided(pair):
 def polyval(p, x, *, unroll=16):
     """The value of a polynomial, by Horner's scheme.
 
+      p(x) = Σ_k p_k x^(n-k)
+
+    of degree n, the highest power first.
+
     Args:
       p: coefficients, the highest power first; an array's further axes are further polynomials.
       x: where.
@@ -328,6 +332,10 @@ def _companion_roots(p):
 
 def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
     """The polynomial that fits samples best, in the sense of least squares.
+
+      min Σ_i w_i² |y_i - p(x_i)|²
+
+    over the polynomials p of degree ``deg``.
 
     Args:
       x: 1-d array of coordinates.

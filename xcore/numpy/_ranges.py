@@ -77,6 +77,10 @@ def _count(n, start, step, dtype):
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
     """Numbers evenly spaced from start to stop.
 
+      x_k = a + k (b - a) / (n - 1)
+
+    for k = 0, …, n - 1 between a and b, over n in place of n - 1 without the end point.
+
     Args:
       start, stop: the ends; arrays give one range for each of their elements.
       num: how many numbers.
@@ -228,6 +232,10 @@ def _with_one(shape, axis, ndim):
 
 def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     """Numbers from start to stop with a constant ratio.
+
+      x_k = a (b/a)^(k/(n - 1))
+
+    for k = 0, …, n - 1 between a and b, over n in place of n - 1 without the end point.
 
     Args:
       start, stop: the ends; not zero, and of one sign if real.

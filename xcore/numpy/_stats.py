@@ -35,6 +35,10 @@ def _variables(who: str, arrays, rowvar: bool):
 def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
     """The covariance matrix of variables: the mean product of their distances from their means.
 
+      C_(i,j) = Σ_k (x_(i,k) - m_i) conj(x_(j,k) - m_j) / (n - 1)
+
+    of n observations of variables with means m_i.
+
     Args:
       m: 1-d or 2-d array; each row is a variable, each column an observation.
       y: more variables, of the same form.
@@ -93,6 +97,10 @@ def _cov(groups, rowvar, ddof, kinds):
 
 def corrcoef(x, y=None, rowvar=True, *, dtype=None):
     """The correlation coefficients of variables: their covariances over their deviations.
+
+      R_(i,j) = C_(i,j) / √(C_(i,i) C_(j,j))
+
+    with the covariances C.
 
     Args:
       x: 1-d or 2-d array; each row is a variable, each column an observation.

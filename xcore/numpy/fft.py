@@ -224,27 +224,32 @@ def _along_axes(name: str, kind: str, doc: str, example: str):
 
 
 # fmt: off
-fft = _along_axis("fft", "FFT", "The discrete Fourier transform: element k is sum_j a[j] exp(-2πi jk/n).",
+fft = _along_axis("fft", "FFT", "The discrete Fourier transform: y_k = Σ_j a_j e^(-2πi j k / n).",
     ">>> xnp.fft.fft(xnp.asarray([1.0, 0.0, 1.0, 0.0]))\n"
     "    Array([2.+0.j, 0.+0.j, 2.+0.j, 0.+0.j], dtype=complex64)")
-ifft = _along_axis("ifft", "IFFT", "The inverse of ``fft``: element j is 1/n sum_k a[k] exp(2πi jk/n).",
+ifft = _along_axis("ifft", "IFFT", "The inverse of ``fft``: y_j = 1/n Σ_k a_k e^(2πi j k / n).",
     ">>> xnp.fft.ifft(xnp.asarray([2.0, 0.0, 2.0, 0.0]))\n"
     "    Array([1.+0.j, 0.+0.j, 1.+0.j, 0.+0.j], dtype=complex64)")
-rfft = _along_axis("rfft", "RFFT", "The first half of ``fft`` of real numbers; the rest is its mirror image.",
+rfft = _along_axis("rfft", "RFFT",
+    "The first half of ``fft`` of real numbers; the rest is its mirror image: y_(n-k) = conj(y_k).",
     ">>> xnp.fft.rfft(xnp.asarray([1.0, 0.0, 1.0, 0.0]))\n    Array([2.+0.j, 0.+0.j, 2.+0.j], dtype=complex64)")
-irfft = _along_axis("irfft", "IRFFT", "The inverse of ``rfft``: n real numbers, by default an even number of them.",
+irfft = _along_axis("irfft", "IRFFT", "The inverse of ``rfft``: n real numbers, by default n = 2 (m - 1) of m.",
     ">>> xnp.fft.irfft(xnp.asarray([2.0, 0.0, 2.0]))\n    Array([1., 0., 1., 0.], dtype=float32)")
-fftn = _along_axes("fftn", "FFT", "The discrete Fourier transform along several axes.",
+fftn = _along_axes("fftn", "FFT",
+    "The discrete Fourier transform along axes, for two: y_(k,l) = Σ_(p,q) a_(p,q) e^(-2πi (p k / m + q l / n)).",
     ">>> xnp.fft.fftn(xnp.ones((2, 2)))[0]\n    Array([4.+0.j, 0.+0.j], dtype=complex64)")
-ifftn = _along_axes("ifftn", "IFFT", "The inverse of ``fftn``.",
+ifftn = _along_axes("ifftn", "IFFT",
+    "The inverse of ``fftn``: y_(p,q) = 1/(m n) Σ_(k,l) a_(k,l) e^(2πi (p k / m + q l / n)) for two axes.",
     ">>> xnp.fft.ifftn(xnp.ones((2, 2)))[0]\n    Array([1.+0.j, 0.+0.j], dtype=complex64)")
 rfftn = _along_axes("rfftn", "RFFT", "``fftn`` of real numbers; of the last axis only the first half.",
     ">>> xnp.fft.rfftn(xnp.ones((2, 4))).shape\n    (2, 3)")
 irfftn = _along_axes("irfftn", "IRFFT", "The inverse of ``rfftn``.",
     ">>> xnp.fft.irfftn(xnp.fft.rfftn(xnp.ones((2, 4)))).shape\n    (2, 4)")
-fft2 = _along_axes("fft2", "FFT", "The discrete Fourier transform along two axes.",
+fft2 = _along_axes("fft2", "FFT",
+    "The discrete Fourier transform along two axes: y_(k,l) = Σ_(p,q) a_(p,q) e^(-2πi (p k / m + q l / n)).",
     ">>> xnp.fft.fft2(xnp.ones((2, 2)))[0]\n    Array([4.+0.j, 0.+0.j], dtype=complex64)")
-ifft2 = _along_axes("ifft2", "IFFT", "The inverse of ``fft2``.",
+ifft2 = _along_axes("ifft2", "IFFT",
+    "The inverse of ``fft2``: y_(p,q) = 1/(m n) Σ_(k,l) a_(k,l) e^(2πi (p k / m + q l / n)).",
     ">>> xnp.fft.ifft2(xnp.ones((2, 2)))[0]\n    Array([1.+0.j, 0.+0.j], dtype=complex64)")
 rfft2 = _along_axes("rfft2", "RFFT", "``fft2`` of real numbers; of the last axis only the first half.",
     ">>> xnp.fft.rfft2(xnp.ones((2, 4))).shape\n    (2, 3)")

@@ -35,8 +35,8 @@ from ._saving import load, save
 from ._scalar import Brent, minimize_scalar
 from ._scaling import (
     ema, scale_by_adadelta, scale_by_adam, scale_by_adamax, scale_by_amsgrad, scale_by_belief,
-    scale_by_lion, scale_by_param_block_rms, scale_by_radam, scale_by_rms, scale_by_rss,
-    scale_by_sign, scale_by_stddev, scale_by_trust_ratio, scale_by_yogi, trace,
+    scale_by_lion, scale_by_radam, scale_by_rms, scale_by_rss,
+    scale_by_stddev, scale_by_yogi, trace,
 )
 from ._schedules import (
     constant_schedule, cosine_decay_schedule, cosine_onecycle_schedule, exponential_decay,
@@ -44,6 +44,7 @@ from ._schedules import (
     piecewise_interpolate_schedule, polynomial_schedule, sgdr_schedule,
     warmup_constant_schedule, warmup_cosine_decay_schedule, warmup_exponential_decay_schedule,
 )
+from ._sizes import scale_by_param_block_rms, scale_by_sign, scale_by_trust_ratio
 from ._sparse import SparseLevenbergMarquardt
 from ._sparse_newton import SparseNewton
 from ._transform import (

@@ -11,7 +11,8 @@ from .. import numpy as xnp
 from .._core import Array, DTypeLike, PyTree, tree, typeof
 from ._clipping import clip_by_block_rms
 from ._masking import add_decayed_weights
-from ._scaling import ema, scale_by_param_block_rms
+from ._scaling import ema
+from ._sizes import scale_by_param_block_rms
 from ._transform import (
     GradientTransformation,
     chain,

@@ -17,12 +17,11 @@ from ._scaling import (
     scale_by_radam,
     scale_by_rms,
     scale_by_rss,
-    scale_by_sign,
     scale_by_stddev,
-    scale_by_trust_ratio,
     scale_by_yogi,
     trace,
 )  # fmt: skip
+from ._sizes import scale_by_sign, scale_by_trust_ratio
 from ._transform import GradientTransformation, chain, scale_by_learning_rate
 
 
@@ -35,6 +34,11 @@ def sgd(
     nesterov: bool = False, accumulator_dtype: DTypeLike | None = None,
 ) -> GradientTransformation:  # fmt: skip
     """Gradient descent, with momentum if it is given. (Nesterov 1983; Sutskever et al. 2013)
+
+      mₜ = momentum mₜ₋₁ + gₜ
+      xₜ = xₜ₋₁ - α mₜ
+
+    with gradients gₜ at parameters xₜ₋₁ and the learning rate α. (Nesterov's step is gₜ + momentum mₜ in place of mₜ.)
 
     Args:
       learning_rate: a number, or a schedule: a function of the step's index.
@@ -58,6 +62,11 @@ def adagrad(
 ) -> GradientTransformation:  # fmt: skip
     """Steps divided by the root of the sum of all squared gradients. (Duchi et al. 2011)
 
+      sₜ = sₜ₋₁ + gₜ²
+      xₜ = xₜ₋₁ - α gₜ / √(sₜ + eps)
+
+    with gradients gₜ at parameters xₜ₋₁ and the learning rate α.
+
     Args:
       learning_rate: a number, or a schedule: a function of the step's index.
       initial_accumulator_value: number; where the sums of squares begin.
@@ -76,6 +85,11 @@ def rmsprop(
     momentum: float | None = None, nesterov: bool = False, bias_correction: bool = False,
 ) -> GradientTransformation:  # fmt: skip
     """Steps divided by the root of the average squared gradient. (Hinton 2012; Graves 2013)
+
+      vₜ = decay vₜ₋₁ + (1 - decay) gₜ²
+      xₜ = xₜ₋₁ - α gₜ / √(vₜ + eps)
+
+    with gradients gₜ at parameters xₜ₋₁ and the learning rate α.
 
     Args:
       learning_rate: a number, or a schedule: a function of the step's index.
@@ -106,6 +120,13 @@ def adadelta(
 ) -> GradientTransformation:  # fmt: skip
     """Steps of the size of earlier ones, without a scale of their own. (Zeiler 2012)
 
+      aₜ = rho aₜ₋₁ + (1 - rho) gₜ²
+      uₜ = √(bₜ₋₁ + eps) gₜ / √(aₜ + eps)
+      bₜ = rho bₜ₋₁ + (1 - rho) uₜ²
+      xₜ = xₜ₋₁ - α uₜ
+
+    with gradients gₜ at parameters xₜ₋₁ and the learning rate α.
+
     Args:
       learning_rate: a number or a schedule; 1 by default.
       rho: how much of the average squares is kept at each step.
@@ -131,6 +152,12 @@ def adam(
 ) -> GradientTransformation:  # fmt: skip
     """Adam: average gradient over the root of the average square. (Kingma, Ba 2014)
 
+      mₜ = b1 mₜ₋₁ + (1 - b1) gₜ
+      vₜ = b2 vₜ₋₁ + (1 - b2) gₜ²
+      xₜ = xₜ₋₁ - α (mₜ / (1 - b1ᵗ)) / (√(vₜ / (1 - b2ᵗ)) + eps)
+
+    with gradients gₜ at parameters xₜ₋₁ and the learning rate α.
+
     Args:
       learning_rate: a number, or a schedule.
       b1, b2: how much the averages keep at each step.
@@ -153,6 +180,13 @@ def nadam(
 ) -> GradientTransformation:  # fmt: skip
     """Adam with Nesterov's momentum. (Dozat 2016)
 
+      mₜ = b1 mₜ₋₁ + (1 - b1) gₜ
+      vₜ = b2 vₜ₋₁ + (1 - b2) gₜ²
+      nₜ = b1 mₜ / (1 - b1^(t + 1)) + (1 - b1) gₜ / (1 - b1ᵗ)
+      xₜ = xₜ₋₁ - α nₜ / (√(vₜ / (1 - b2ᵗ)) + eps)
+
+    with gradients gₜ at parameters xₜ₋₁ and the learning rate α.
+
     Args:
       learning_rate: a number, or a schedule: a function of the step's index.
       b1: how much of the average gradient is kept at each step.
@@ -174,6 +208,12 @@ def adamw(
     weight_decay: float = 1e-4, mask: PyTree = None, *, nesterov: bool = False,
 ) -> GradientTransformation:  # fmt: skip
     """Adam whose weight decay is not divided by the root. (Loshchilov, Hutter 2017)
+
+      mₜ = b1 mₜ₋₁ + (1 - b1) gₜ
+      vₜ = b2 vₜ₋₁ + (1 - b2) gₜ²
+      xₜ = xₜ₋₁ - α ((mₜ / (1 - b1ᵗ)) / (√(vₜ / (1 - b2ᵗ)) + eps) + λ xₜ₋₁)
+
+    with gradients gₜ at parameters xₜ₋₁, the learning rate α and λ the ``weight_decay``.
 
     Arguments besides these are those of ``adam``.
 
@@ -222,6 +262,13 @@ def amsgrad(
 ) -> GradientTransformation:  # fmt: skip
     """Adam with the largest average square so far. (Reddi et al. 2018)
 
+      mₜ = b1 mₜ₋₁ + (1 - b1) gₜ
+      vₜ = b2 vₜ₋₁ + (1 - b2) gₜ²
+      wₜ = max(wₜ₋₁, vₜ / (1 - b2ᵗ))
+      xₜ = xₜ₋₁ - α (mₜ / (1 - b1ᵗ)) / (√wₜ + eps)
+
+    with gradients gₜ at parameters xₜ₋₁ and the learning rate α.
+
     Args:
       learning_rate: a number, or a schedule: a function of the step's index.
       b1: how much of the average gradient is kept at each step.
@@ -243,6 +290,12 @@ def adamax(
 ) -> GradientTransformation:  # fmt: skip
     """Adam with a decaying maximum. (Kingma, Ba 2014, section 7.1)
 
+      mₜ = b1 mₜ₋₁ + (1 - b1) gₜ
+      vₜ = max(b2 vₜ₋₁, |gₜ| + eps)
+      xₜ = xₜ₋₁ - α (mₜ / (1 - b1ᵗ)) / vₜ
+
+    with gradients gₜ at parameters xₜ₋₁ and the learning rate α.
+
     Args:
       learning_rate: a number, or a schedule: a function of the step's index.
       b1: how much of the average gradient is kept at each step.
@@ -261,6 +314,12 @@ def radam(
     eps: float = 1e-8, eps_root: float = 0.0, threshold: float = 5.0, *, nesterov: bool = False,
 ) -> GradientTransformation:  # fmt: skip
     """Rectified Adam: plain momentum until the average square can be trusted. (Liu et al. 2019)
+
+      ρₜ = ρ - 2 t b2ᵗ / (1 - b2ᵗ)
+      rₜ² = (ρₜ - 4) (ρₜ - 2) ρ / ((ρ - 4) (ρ - 2) ρₜ)
+      ρ = 2 / (1 - b2) - 1
+
+    The step is Adam's times rₜ where ρₜ is ``threshold`` or more, and -α mₜ / (1 - b1ᵗ) before.
 
     Args:
       learning_rate: a number, or a schedule: a function of the step's index.
@@ -284,6 +343,12 @@ def lion(
     mu_dtype: DTypeLike | None = None, weight_decay: float = 1e-3, mask: PyTree = None,
 ) -> GradientTransformation:  # fmt: skip
     """The sign of an average gradient, and weight decay. (Chen et al. 2023)
+
+      uₜ = sign(b1 mₜ₋₁ + (1 - b1) gₜ)
+      mₜ = b2 mₜ₋₁ + (1 - b2) gₜ
+      xₜ = xₜ₋₁ - α (uₜ + λ xₜ₋₁)
+
+    with gradients gₜ at parameters xₜ₋₁, the learning rate α and λ the ``weight_decay``.
 
     Args:
       learning_rate: a number, or a schedule: a function of the step's index.
@@ -309,6 +374,10 @@ def lamb(
     eps: float = 1e-6, eps_root: float = 0.0, weight_decay: float = 0.0, mask: PyTree = None,
 ) -> GradientTransformation:  # fmt: skip
     """Adam with steps in proportion to each leaf's norm, for large batches. (You et al. 2019)
+
+      xₜ = xₜ₋₁ - α ‖xₜ₋₁‖ uₜ / ‖uₜ‖
+
+    leaf by leaf, with the learning rate α and Adam's uₜ, to which the decay has been added.
 
     Args:
       learning_rate: a number, or a schedule: a function of the step's index.
@@ -337,6 +406,12 @@ def lars(
     trust_ratio_mask: PyTree = True, momentum: float = 0.9, nesterov: bool = False,
 ) -> GradientTransformation:  # fmt: skip
     """Momentum with steps in proportion to each leaf's norm, for large batches. (You et al. 2017)
+
+      uₜ = c ‖xₜ₋₁‖ (gₜ + λ xₜ₋₁) / ‖gₜ + λ xₜ₋₁‖
+      mₜ = momentum mₜ₋₁ - α uₜ
+      xₜ = xₜ₋₁ + mₜ
+
+    leaf by leaf, with gradients gₜ, the learning rate α, c the ``trust_coefficient`` and λ the ``weight_decay``.
 
     Args:
       learning_rate: a number, or a schedule: a function of the step's index.
@@ -368,6 +443,12 @@ def adabelief(
 ) -> GradientTransformation:  # fmt: skip
     """Adam that trusts gradients that are as expected. (Zhuang et al. 2020)
 
+      mₜ = b1 mₜ₋₁ + (1 - b1) gₜ
+      vₜ = b2 vₜ₋₁ + (1 - b2) (gₜ - mₜ)²
+      xₜ = xₜ₋₁ - α (mₜ / (1 - b1ᵗ)) / (√(vₜ / (1 - b2ᵗ)) + eps)
+
+    with gradients gₜ at parameters xₜ₋₁ and the learning rate α.
+
     Args:
       learning_rate: a number, or a schedule: a function of the step's index.
       b1: how much of the average gradient is kept at each step.
@@ -390,6 +471,12 @@ def yogi(
 ) -> GradientTransformation:  # fmt: skip
     """Adam whose average square moves by a limited amount. (Zaheer et al. 2018)
 
+      mₜ = b1 mₜ₋₁ + (1 - b1) gₜ
+      vₜ = vₜ₋₁ - (1 - b2) sign(vₜ₋₁ - gₜ²) gₜ²
+      xₜ = xₜ₋₁ - α (mₜ / (1 - b1ᵗ)) / (√(vₜ / (1 - b2ᵗ)) + eps)
+
+    with gradients gₜ at parameters xₜ₋₁ and the learning rate α.
+
     Args:
       learning_rate: a number, or a schedule: a function of the step's index.
       b1: how much of the average gradient is kept at each step.
@@ -405,6 +492,10 @@ def yogi(
 
 def sign_sgd(learning_rate: float | Array | Callable[[Any], Any]) -> GradientTransformation:
     """Steps of one size, in the direction of the gradient's signs. (Bernstein et al. 2018)
+
+      xₜ = xₜ₋₁ - α sign(gₜ)
+
+    with gradients gₜ at parameters xₜ₋₁ and the learning rate α.
 
     >>> opt = sign_sgd(0.1)
     >>> round(float(opt.update(2.0, opt.init(0.0))[0]), 4)

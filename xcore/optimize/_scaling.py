@@ -15,11 +15,8 @@ from .. import numpy as xnp
 from .._core import DTypeLike, dtypes, tree, typeof
 from ._transform import (
     GradientTransformation,
-    homogeneous,
-    need_params,
     next_count,
     square,
-    stateless_with_tree_map,
     zero_count,
     zeros_like,
 )
@@ -103,6 +100,11 @@ def ema(
 ) -> GradientTransformation:
     """The exponential moving average of updates.
 
+      mₜ = β mₜ₋₁ + (1 - β) gₜ
+      uₜ = mₜ / (1 - βᵗ)
+
+    of gradients gₜ, with β the ``decay``; what comes out is uₜ, without ``debias`` mₜ.
+
     Args:
       decay: how much of the average is kept at each step.
       debias: whether the average is freed of its start at zero.
@@ -134,6 +136,11 @@ def scale_by_rss(
     initial_accumulator_value: float = 0.1, eps: float = 1e-7
 ) -> GradientTransformation:
     """Divides by the root of the sum of all squares so far: Adagrad. (Duchi et al. 2011)
+
+      sₜ = sₜ₋₁ + gₜ²
+      uₜ = gₜ / √(sₜ + eps)
+
+    of gradients gₜ; what comes out is uₜ.
 
     Args:
       initial_accumulator_value: number; where the sums of squares begin.
@@ -176,6 +183,11 @@ def scale_by_rms(
 ) -> GradientTransformation:  # fmt: skip
     """Divides by the root of the average square: RMSProp. (Hinton 2012)
 
+      vₜ = decay vₜ₋₁ + (1 - decay) gₜ²
+      uₜ = gₜ / √(vₜ + eps)
+
+    of gradients gₜ; what comes out is uₜ.
+
     Args:
       decay: how much of the average is kept at each step.
       eps: number added to the root.
@@ -215,6 +227,12 @@ def scale_by_stddev(
 ) -> GradientTransformation:  # fmt: skip
     """Divides by the standard deviation of gradients: centred RMSProp. (Graves 2013)
 
+      mₜ = decay mₜ₋₁ + (1 - decay) gₜ
+      vₜ = decay vₜ₋₁ + (1 - decay) gₜ²
+      uₜ = gₜ / √(vₜ - mₜ² + eps)
+
+    of gradients gₜ; what comes out is uₜ.
+
     Args:
       decay: how much of the average is kept at each step.
       eps: number added to the root.
@@ -250,6 +268,12 @@ class ScaleByAdaDeltaState(NamedTuple):
 
 def scale_by_adadelta(rho: float = 0.9, eps: float = 1e-6) -> GradientTransformation:
     """Multiplies by the ratio of the typical update to the typical gradient. (Zeiler 2012)
+
+      aₜ = rho aₜ₋₁ + (1 - rho) gₜ²
+      uₜ = √(bₜ₋₁ + eps) gₜ / √(aₜ + eps)
+      bₜ = rho bₜ₋₁ + (1 - rho) uₜ²
+
+    of gradients gₜ; what comes out is uₜ.
 
     Args:
       rho: how much of the average squares is kept at each step.
@@ -287,6 +311,12 @@ def scale_by_adam(
     mu_dtype: DTypeLike | None = None, *, nesterov: bool = False,
 ) -> GradientTransformation:  # fmt: skip
     """The average gradient divided by the root of the average square. (Kingma, Ba 2014)
+
+      mₜ = b1 mₜ₋₁ + (1 - b1) gₜ
+      vₜ = b2 vₜ₋₁ + (1 - b2) gₜ²
+      uₜ = (mₜ / (1 - b1ᵗ)) / (√(vₜ / (1 - b2ᵗ)) + eps)
+
+    of gradients gₜ; what comes out is uₜ.
 
     Args:
       b1: how much of the average gradient is kept at each step.
@@ -326,6 +356,13 @@ def scale_by_amsgrad(
 ) -> GradientTransformation:  # fmt: skip
     """Adam with the largest average square so far. (Reddi et al. 2018)
 
+      mₜ = b1 mₜ₋₁ + (1 - b1) gₜ
+      vₜ = b2 vₜ₋₁ + (1 - b2) gₜ²
+      wₜ = max(wₜ₋₁, vₜ / (1 - b2ᵗ))
+      uₜ = (mₜ / (1 - b1ᵗ)) / (√wₜ + eps)
+
+    of gradients gₜ; what comes out is uₜ.
+
     Args:
       b1: how much of the average gradient is kept at each step.
       b2: how much of the average square is kept at each step.
@@ -357,6 +394,12 @@ def scale_by_adamax(
 ) -> GradientTransformation:
     """Adam with a decaying maximum in place of the root of the average square.
 
+      mₜ = b1 mₜ₋₁ + (1 - b1) gₜ
+      vₜ = max(b2 vₜ₋₁, |gₜ| + eps)
+      uₜ = (mₜ / (1 - b1ᵗ)) / vₜ
+
+    of gradients gₜ; what comes out is uₜ.
+
     Args:
       b1: how much of the average gradient is kept at each step.
       b2: how much of the largest gradient is kept at each step.
@@ -382,6 +425,12 @@ def scale_by_radam(
     threshold: float = 5.0, *, nesterov: bool = False,
 ) -> GradientTransformation:  # fmt: skip
     """Adam whose steps are shorter while the average square rests on few values. (Liu et al. 2019)
+
+      ρₜ = ρ - 2 t b2ᵗ / (1 - b2ᵗ)
+      rₜ² = (ρₜ - 4) (ρₜ - 2) ρ / ((ρ - 4) (ρ - 2) ρₜ)
+      ρ = 2 / (1 - b2) - 1
+
+    The update is Adam's times rₜ where ρₜ is ``threshold`` or more, and mₜ / (1 - b1ᵗ) before.
 
     Args:
       b1: how much of the average gradient is kept at each step.
@@ -422,6 +471,12 @@ def scale_by_belief(
 ) -> GradientTransformation:  # fmt: skip
     """Adam with the average square of the surprise g - m in place of g's. (Zhuang et al. 2020)
 
+      mₜ = b1 mₜ₋₁ + (1 - b1) gₜ
+      vₜ = b2 vₜ₋₁ + (1 - b2) (gₜ - mₜ)²
+      uₜ = (mₜ / (1 - b1ᵗ)) / (√(vₜ / (1 - b2ᵗ)) + eps)
+
+    of gradients gₜ; what comes out is uₜ.
+
     Args:
       b1: how much of the average gradient is kept at each step.
       b2: how much of the average square is kept at each step.
@@ -451,6 +506,12 @@ def scale_by_yogi(
     initial_accumulator_value: float = 1e-6,
 ) -> GradientTransformation:  # fmt: skip
     """Adam whose average square moves by a limited amount. (Zaheer et al. 2018)
+
+      mₜ = b1 mₜ₋₁ + (1 - b1) gₜ
+      vₜ = vₜ₋₁ - (1 - b2) sign(vₜ₋₁ - gₜ²) gₜ²
+      uₜ = (mₜ / (1 - b1ᵗ)) / (√(vₜ / (1 - b2ᵗ)) + eps)
+
+    of gradients gₜ; what comes out is uₜ.
 
     Args:
       b1: how much of the average gradient is kept at each step.
@@ -493,6 +554,11 @@ def scale_by_lion(
 ) -> GradientTransformation:
     """The sign of an average gradient. (Chen et al. 2023)
 
+      uₜ = sign(b1 mₜ₋₁ + (1 - b1) gₜ)
+      mₜ = b2 mₜ₋₁ + (1 - b2) gₜ
+
+    of gradients gₜ; what comes out is uₜ.
+
     Args:
       b1: weight of the kept average in the sign.
       b2: how much of the kept average is kept at each step.
@@ -511,56 +577,3 @@ def scale_by_lion(
     return GradientTransformation(
         lambda p: ScaleByLionState(zero_count(), zeros_like(p, mu_dtype)), update
     )
-
-
-def scale_by_sign() -> GradientTransformation:
-    """The sign of the updates.
-
-    >>> float(scale_by_sign().update(-2.0, ())[0])
-    -1.0
-    """
-    return stateless_with_tree_map(lambda u, p: xnp.sign(u))
-
-
-def _norm(x, least=0.0):
-    size = homogeneous(lambda x: xnp.sqrt(xnp.sum(square(x))), xnp.asarray(x))
-    return xnp.maximum(size, least)
-
-
-def scale_by_trust_ratio(
-    min_norm: float = 0.0, trust_coefficient: float = 1.0, eps: float = 0.0
-) -> GradientTransformation:
-    """Makes each leaf's update as long as its parameters, times a factor. (You et al. 2017, 2019)
-
-    Args:
-      min_norm: number; norms count as this at least.
-      trust_coefficient: factor of the ratio of norms.
-      eps: number added to the norm of the update.
-
-    >>> float(scale_by_trust_ratio().update(0.5, (), 3.0)[0])
-    3.0
-    """
-
-    def scaled(u, p):
-        need_params("scale_by_trust_ratio", p)
-        size, step = _norm(p, min_norm), _norm(u, min_norm)
-        zero = (size == 0) | (step == 0)
-        ratio = trust_coefficient * size / xnp.where(zero, 1, step + eps)
-        return u * xnp.where(zero, 1, ratio).astype(dtypes.to_real(typeof(u).dtype))
-
-    return stateless_with_tree_map(lambda u, p: scaled(xnp.asarray(u), p))
-
-
-def scale_by_param_block_rms(min_scale: float = 1e-3) -> GradientTransformation:
-    """Multiplies each leaf by the root of the mean square of its parameters.
-
-    >>> float(scale_by_param_block_rms().update(0.5, (), 3.0)[0])
-    1.5
-    """
-
-    def scaled(u, p):
-        need_params("scale_by_param_block_rms", p)
-        size = homogeneous(lambda p: xnp.sqrt(xnp.mean(square(p))), xnp.asarray(p))
-        return u * xnp.maximum(size, min_scale)
-
-    return stateless_with_tree_map(scaled)

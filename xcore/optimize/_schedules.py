@@ -31,6 +31,10 @@ def polynomial_schedule(
 ) -> Callable[[Any], Any]:  # fmt: skip
     """From one value to another along (1 - t)^power, t from 0 to 1 in ``transition_steps`` steps.
 
+      aₜ = a₁ + (a₀ - a₁) (1 - t / n)ᵖ
+
+    with p the ``power``, from a₀ = ``init_value`` to a₁ = ``end_value`` in n = ``transition_steps`` steps.
+
     Args:
       init_value: number; the first value.
       end_value: number; the last value.
@@ -59,6 +63,10 @@ def linear_schedule(
     transition_begin: int = 0,
 ) -> Callable[[Any], Any]:
     """From one value to another along a straight line.
+
+      aₜ = a₀ + (a₁ - a₀) t / n
+
+    from a₀ = ``init_value`` to a₁ = ``end_value`` in n = ``transition_steps`` steps.
 
     Args:
       init_value: number; the first value.
@@ -148,6 +156,10 @@ def cosine_decay_schedule(
 ) -> Callable[[Any], Any]:
     """Half a wave of a cosine down to alpha times the first value, which then stays.
 
+      aₜ = a₀ (c + (1 - c) ((1 + cos(π t / n)) / 2)ᵖ)
+
+    up to t = n, the ``decay_steps``, with a₀ the ``init_value``, c = ``alpha`` and p the ``exponent``.
+
     Args:
       init_value: number; the first value.
       decay_steps: int; how many steps the decay takes.
@@ -172,6 +184,10 @@ def exponential_decay(
     staircase: bool = False, end_value: float | Array | None = None,
 ) -> Callable[[Any], Any]:  # fmt: skip
     """``init_value * decay_rate ** (step / transition_steps)``, not beyond ``end_value``.
+
+      aₜ = a₀ r^(t / n)
+
+    with a₀ the ``init_value``, r the ``decay_rate`` and n the ``transition_steps``.
 
     Args:
       init_value: number; the first value.
@@ -245,6 +261,12 @@ def warmup_cosine_decay_schedule(
     end_value: float | Array = 0.0, exponent: float = 1.0,
 ) -> Callable[[Any], Any]:  # fmt: skip
     """A straight rise, then half a wave of a cosine down; ``decay_steps`` counts both.
+
+      aₜ = a₀ + (p - a₀) t / w
+      aₜ = e + (p - e) (1 + cos(π (t - w) / (n - w))) / 2
+
+    up to t = w and beyond, from a₀ = ``init_value`` over p = ``peak_value`` to e = ``end_value``, with w the
+    ``warmup_steps`` and n the ``decay_steps``.
 
     Args:
       init_value: number; the first value.

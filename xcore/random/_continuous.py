@@ -164,6 +164,10 @@ def _sample_maxwell(source, *, shape, dtype):
 def maxwell(key, shape=(), dtype=None):
     """Random numbers of the Maxwell distribution: lengths of standard normal vectors in space.
 
+      f(x) = √(2/π) x² e^(-x²/2)
+
+    for x ≥ 0.
+
     Args:
       key: a random key.
       shape: shape of the result.
@@ -194,6 +198,10 @@ def _sample_double_sided_maxwell(source, loc, scale, *, shape, dtype):
 @boundary
 def double_sided_maxwell(key, loc, scale, shape=None, dtype=None):
     """Maxwell random numbers with random signs, times ``scale``, plus ``loc``.
+
+      f(x) = z² e^(-z²/2) / (s √(2π))
+
+    where z = (x - m) / s, m is the ``loc`` and s the ``scale``.
 
     Args:
       key: a random key.
@@ -238,6 +246,10 @@ def _sample_rayleigh(source, scale, *, shape, dtype):
 @boundary
 def rayleigh(key, scale=1.0, shape=None, dtype=None):
     """Rayleigh random numbers: lengths of normal vectors in the plane, of this scale in each axis.
+
+      f(x) = x / s² e^(-x²/(2s²))
+
+    for x ≥ 0, with s the ``scale``.
 
     Args:
       key: a random key.
@@ -343,6 +355,10 @@ def source_square(source, shape, dtype):
 @boundary
 def wald(key, mean, shape=None, dtype=None):
     """Random numbers of the Wald (inverse Gaussian) distribution with scale 1.
+
+      f(x) = e^(-(x - μ)²/(2 μ² x)) / √(2π x³)
+
+    for x > 0, with μ the mean.
 
     It is the time at which a Brownian motion with drift 1 / mean first reaches 1.
 
@@ -473,6 +489,10 @@ def _truncation_regime(lower, upper):
 @boundary
 def truncated_normal(key, lower, upper, shape=None, dtype=None):
     """Standard normal random numbers, conditioned on lying between two bounds.
+
+      f(x) = e^(-x²/2) / (√(2π) (Φ(b) - Φ(a)))
+
+    for a ≤ x ≤ b, with the normal distribution function Φ.
 
     Differentiable in the bounds, at fixed probability.
 

@@ -168,6 +168,10 @@ def _sample_poisson(source, mean, *, shape, dtype, regime):
 def poisson(key, lam, shape=None, dtype=None):
     """Poisson random numbers: counts of independent events of which lam are expected.
 
+      P(k) = λᵏ e^(-λ) / k!
+
+    with λ the ``lam``.
+
     Args:
       key: a random key.
       lam: expected count, non-negative and finite. Where it is not, or is NaN, and nobody knew before the
@@ -283,6 +287,8 @@ def _count_dtype(who: str, dtype, *values):
 def binomial(key, n, p, shape=None, dtype=None):
     """Binomial random numbers: successes in n independent trials of probability p.
 
+      P(k) = n! / (k! (n - k)!) pᵏ (1 - p)^(n - k)
+
     Args:
       key: a random key.
       n: number of trials: a whole number, of integer or floating dtype.
@@ -314,6 +320,8 @@ def _sample_negative_binomial(source, n, p, *, shape, dtype, regime):
 @boundary
 def negative_binomial(key, n, p, shape=None, dtype=None):
     """The number of failures before the n-th success, of probability p each.
+
+      P(k) = Γ(n + k) / (Γ(n) k!) pⁿ (1 - p)ᵏ
 
     Args:
       key: a random key.
@@ -356,6 +364,10 @@ def _sample_multinomial(source, n, p, *, shape, dtype, regime):
 @boundary
 def multinomial(key, n, p, *, shape=None, dtype=None, unroll=1):
     """Multinomial random vectors: how often each category comes in n independent draws.
+
+      P(k) = n! Π p_i^(k_i) / k_i!
+
+    for counts k_i whose sum is n.
 
     Args:
       key: a random key.

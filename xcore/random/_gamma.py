@@ -275,6 +275,10 @@ def _half_regime(*freedoms):
 def chisquare(key, df, shape=None, dtype=None):
     """Chi-square random numbers: sums of df squares of standard normal ones.
 
+      f(x) = x^(ν/2 - 1) e^(-x/2) / (2^(ν/2) Γ(ν/2))
+
+    for x > 0, with ν the ``df``.
+
     Args:
       key: a random key.
       df: degrees of freedom, positive, not necessarily whole.
@@ -301,6 +305,10 @@ def _sample_t(source, df, *, shape, dtype, regime):
 def t(key, df, shape=None, dtype=None):
     """Random numbers of Student's t distribution.
 
+      f(x) = Γ((ν + 1)/2) / (√(π ν) Γ(ν/2)) (1 + x²/ν)^(-(ν + 1)/2)
+
+    with ν the ``df``.
+
     Differentiable in df.
 
     Args:
@@ -326,6 +334,10 @@ def _sample_f(source, dfnum, dfden, *, shape, dtype, regime):
 @boundary
 def f(key, dfnum, dfden, shape=None, dtype=None):
     """Random numbers of the F distribution: the quotient of two chi-square means.
+
+      f(x) = (m/n)^(m/2) x^(m/2 - 1) / (B(m/2, n/2) (1 + m x/n)^((m + n)/2))
+
+    for x > 0, with m the ``dfnum`` and n the ``dfden``.
 
     Args:
       key: a random key.

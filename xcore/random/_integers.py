@@ -324,6 +324,10 @@ def _leading(who: str, shape: tuple, batch: tuple, axis: int) -> tuple:
 def categorical(key, logits, axis=-1, shape=None, replace=True, mode=None):
     """Random categories with probabilities proportional to e^logits.
 
+      P(k) = e^(l_k) / Σ_j e^(l_j)
+
+    with logits l.
+
     Args:
       key: a random key.
       logits: logarithms of the weights, -inf for weight 0; the categories are along ``axis``. If one is NaN
@@ -377,6 +381,8 @@ def _sample_geometric(source, p, *, shape, dtype, regime):
 @boundary
 def geometric(key, p, shape=None, dtype=None):
     """The number of trials up to the first success, of probability p each: 1, 2, 3, …
+
+      P(k) = (1 - p)^(k - 1) p
 
     Args:
       key: a random key.

@@ -106,6 +106,8 @@ def _complex_normal(arrays, shape, dtype, stream):
 def normal(key, shape=(), dtype=None):
     """Standard normal random numbers: mean 0, variance 1.
 
+      f(x) = e^(-x²/2) / √(2π)
+
     Args:
       key: a random key.
       shape: shape of the result.

@@ -80,6 +80,8 @@ def check_definite(who: str, cov) -> None:
 def multivariate_normal(key, mean, cov, shape=None, dtype=None, method="cholesky"):
     """Normal random vectors with a mean and a covariance matrix.
 
+      f(x) = e^(-(x - m)ᵀ C⁻¹ (x - m)/2) / √(det(2π C))
+
     Args:
       key: a random key.
       mean: vectors (..., n).

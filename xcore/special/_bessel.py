@@ -14,6 +14,10 @@ from ._public import apply, compute
 def j0(x):
     """The Bessel function of the first kind, order 0.
 
+      J₀(x) = 1/π ∫₀^π cos(x sin θ) dθ
+
+    It solves x² y'' + x y' + x² y = 0 and is 1 at 0.
+
     Args:
       x: real array.
 
@@ -27,6 +31,10 @@ def j0(x):
 @fused(1)
 def j1(x):
     """The Bessel function of the first kind, order 1.
+
+      J₁(x) = 1/π ∫₀^π cos(θ - x sin θ) dθ
+
+    It solves x² y'' + x y' + (x² - 1) y = 0 and is 0 at 0.
 
     Args:
       x: real array.
@@ -70,6 +78,10 @@ def y1(x):
 def i0(x):
     """The modified Bessel function of the first kind, order 0.
 
+      I₀(x) = 1/π ∫₀^π e^(x cos θ) dθ
+
+    It solves x² y'' + x y' - x² y = 0 and is 1 at 0.
+
     Args:
       x: real array.
 
@@ -83,6 +95,10 @@ def i0(x):
 @fused(1)
 def i1(x):
     """The modified Bessel function of the first kind, order 1.
+
+      I₁(x) = 1/π ∫₀^π e^(x cos θ) cos θ dθ
+
+    It solves x² y'' + x y' - (x² + 1) y = 0 and is 0 at 0.
 
     Args:
       x: real array.

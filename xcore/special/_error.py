@@ -31,6 +31,8 @@ def erf(x):
 def erfc(x):
     """1 - erf(x), accurate also where that is tiny.
 
+      2 / √π ∫ₓ^∞ e^(-t²) dt
+
     Args:
       x: real array.
 
@@ -73,6 +75,8 @@ def erfi(x):
 def erfinv(y):
     """The number whose erf is y; NaN outside [-1, 1].
 
+      y = 2 / √π ∫₀ˣ e^(-t²) dt
+
     Args:
       y: real array.
 
@@ -114,6 +118,8 @@ def ndtr(x):
 @fused(1)
 def log_ndtr(x, series_order=3):
     """log Φ(x), without underflow on the left and accurate on the right.
+
+      Φ(x) = erfc(-x / √2) / 2
 
     Args:
       x: real array.
@@ -199,6 +205,8 @@ def wofz(z):
 @fused(3)
 def voigt_profile(x, sigma, gamma):
     """The convolution of a normal density of width σ with Cauchy's of half width γ, at x.
+
+      V(x) = ∫ e^(-t²/(2σ²)) / (σ √(2π)) γ / (π ((x - t)² + γ²)) dt
 
     Args:
       x: real array.

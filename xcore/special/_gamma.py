@@ -90,6 +90,10 @@ def digamma(x):
 def polygamma(n, x):
     """The n-th derivative of digamma at x; NaN unless n is a whole number, 0 or more.
 
+      ψₙ(x) = (-1)^(n + 1) n! Σ 1 / (x + k)^(n + 1)
+
+    over k = 0, 1, 2, …, for n ≥ 1.
+
     Args:
       n: order, not differentiated.
       x: real array.
@@ -175,6 +179,8 @@ def gammainc(a, x):
 def gammaincc(a, x):
     """The upper incomplete gamma function 1 - P(a, x), accurate also where it is tiny.
 
+      Q(a, x) = 1/Γ(a) ∫ₓ^∞ t^(a - 1) e^(-t) dt
+
     Args:
       a, x: real arrays, not negative.
 
@@ -188,6 +194,8 @@ def gammaincc(a, x):
 @fused(2)
 def gammaincinv(a, y):
     """The x with gammainc(a, x) = y.
+
+      y = 1/Γ(a) ∫₀ˣ t^(a - 1) e^(-t) dt
 
     Args:
       a: real array, positive.
@@ -203,6 +211,8 @@ def gammaincinv(a, y):
 @fused(2)
 def gammainccinv(a, y):
     """The x with gammaincc(a, x) = y.
+
+      y = 1/Γ(a) ∫ₓ^∞ t^(a - 1) e^(-t) dt
 
     Args:
       a: real array, positive.
@@ -234,6 +244,8 @@ def betainc(a, b, x):
 def betaincc(a, b, x):
     """1 - betainc(a, b, x), accurate also where it is tiny.
 
+      1/B(a, b) ∫ₓ¹ t^(a - 1) (1 - t)^(b - 1) dt
+
     Args:
       a, b: real arrays, positive.
       x: real array in [0, 1].
@@ -249,6 +261,8 @@ def betaincc(a, b, x):
 def betaincinv(a, b, y):
     """The x with betainc(a, b, x) = y.
 
+      y = 1/B(a, b) ∫₀ˣ t^(a - 1) (1 - t)^(b - 1) dt
+
     Args:
       a, b: real arrays, positive.
       y: real array in [0, 1].
@@ -263,6 +277,8 @@ def betaincinv(a, b, y):
 @fused(3)
 def betainccinv(a, b, y):
     """The x with betaincc(a, b, x) = y.
+
+      y = 1/B(a, b) ∫ₓ¹ t^(a - 1) (1 - t)^(b - 1) dt
 
     Args:
       a, b: real arrays, positive.

@@ -85,6 +85,8 @@ def ellipk(m):
 def ellipkm1(p):
     """ellipk(1 - p), accurate for p near 0.
 
+      K(1 - p) = ∫₀^(π/2) 1 / √(1 - (1 - p) sin² θ) dθ
+
     Args:
       p: real array, not negative.
 

@@ -81,4 +81,9 @@ _WRAPCAUCHY = Formulas(
     ppf=lambda q, c: 2 * xnp.arctan2((1 - c) * xnp.sin(math.pi * q), (1 + c) * xnp.cos(math.pi * q)),
     shapes=("c",), low=0.0, high=2 * math.pi, inside=one, valid=lambda c: (c > 0) & (c < 1),
 )  # fmt: skip
-wrapcauchy = Family("wrapcauchy", "The Cauchy distribution wrapped around a circle.", _WRAPCAUCHY)
+wrapcauchy = Family(
+    "wrapcauchy",
+    "The Cauchy distribution wrapped around a circle.",
+    _WRAPCAUCHY,
+    "(1 - c²) / (2π (1 + c² - 2c cos x)) for 0 ≤ x ≤ 2π",
+)

@@ -72,7 +72,12 @@ _LOGNORM = Formulas(
     shapes=("s",), low=0.0, open_low=True, inside=one, valid=_positive, wide=True,
 )
 # fmt: on
-lognorm = Family("lognorm", "The lognormal distribution: that of e^(sx) for normal x.", _LOGNORM)
+lognorm = Family(
+    "lognorm",
+    "The lognormal distribution: that of e^(sx) for normal x.",
+    _LOGNORM,
+    "e^(-log(x)²/(2s²)) / (s x √(2π)) for x > 0",
+)
 
 
 def _power_size(z, beta):
@@ -133,7 +138,12 @@ _CHI2 = _on_half_line(
     isf=lambda q, df: 2 * special.gammainccinv(0.5 * df, q),
     shapes=("df",), valid=_positive, wide=True,
 )  # fmt: skip
-chi2 = Family("chi2", "The chi-square distribution: sums of df squares of normal ones.", _CHI2)
+chi2 = Family(
+    "chi2",
+    "The chi-square distribution: sums of df squares of normal ones.",
+    _CHI2,
+    "x^(ν/2 - 1) e^(-x/2) / (2^(ν/2) Γ(ν/2)) for x > 0, with ν the df",
+)
 
 _LOGGAMMA = Formulas(
     lambda z, c: c * z - xnp.exp(z) - special.gammaln(c),
@@ -145,7 +155,12 @@ _LOGGAMMA = Formulas(
     isf=lambda q, c: log_of_gamma_quantile(special.gammainccinv(c, q), c, xnp.log1p(-q)),
     shapes=("c",), valid=_positive, wide=True,
 )  # fmt: skip
-loggamma = Family("loggamma", "The logarithm of a gamma variate of shape c.", _LOGGAMMA)
+loggamma = Family(
+    "loggamma",
+    "The logarithm of a gamma variate of shape c.",
+    _LOGGAMMA,
+    "e^(c x - e^x) / Γ(c)",
+)
 
 
 def _half_square(z):
@@ -163,7 +178,12 @@ _MAXWELL = _on_half_line(
     isf=lambda q: xnp.sqrt(2 * special.gammainccinv(1.5, q)),
     wide=True,
 )  # fmt: skip
-maxwell = Family("maxwell", "Maxwell's distribution: lengths of normal vectors in space.", _MAXWELL)
+maxwell = Family(
+    "maxwell",
+    "Maxwell's distribution: lengths of normal vectors in space.",
+    _MAXWELL,
+    "√(2/π) x² e^(-x²/2) for x ≥ 0",
+)
 
 _BETA = Formulas(
     lambda z, a, b: special.xlogy(a - 1, z) + special.xlog1py(b - 1, -z) - special.betaln(a, b),
@@ -245,7 +265,12 @@ _T = Formulas(
     symmetric=True,
     wide=True,
 )
-t = Family("t", "Student's t distribution with df degrees of freedom.", _T)
+t = Family(
+    "t",
+    "Student's t distribution with df degrees of freedom.",
+    _T,
+    "Γ((ν + 1)/2) / (√(π ν) Γ(ν/2)) (1 + x²/ν)^(-(ν + 1)/2), with ν the df",
+)
 
 
 def _f_log_density(z, dfn, dfd):
@@ -299,7 +324,12 @@ _F = _on_half_line(
     isf=lambda q, dfn, dfd: _f_quantile(q, dfn, dfd, True),
     shapes=("dfn", "dfd"), valid=_positive, wide=True,
 )  # fmt: skip
-f = Family("f", "The F distribution: the quotient of two chi-square means.", _F)
+f = Family(
+    "f",
+    "The F distribution: the quotient of two chi-square means.",
+    _F,
+    "(m/n)^(m/2) x^(m/2 - 1) / (B(m/2, n/2) (1 + m x/n)^((m + n)/2)) for x > 0, with m the dfn and n the dfd",
+)
 
 
 # A formula of one line
@@ -308,7 +338,12 @@ _UNIFORM = Formulas(
     lambda z: 0 * z, lambda z: z, lambda z: 1 - z, ppf=lambda q: q, isf=lambda q: 1 - q,
     low=0.0, high=1.0, inside=_half,
 )  # fmt: skip
-uniform = Family("uniform", "The uniform distribution on [loc, loc + scale].", _UNIFORM)
+uniform = Family(
+    "uniform",
+    "The uniform distribution on [loc, loc + scale].",
+    _UNIFORM,
+    "1 for 0 ≤ x ≤ 1",
+)
 
 _EXPON = _on_half_line(
     lambda z: -z, cdf=lambda z: -xnp.expm1(-z), sf=lambda z: xnp.exp(-z), logsf=lambda z: -z,
@@ -376,7 +411,10 @@ _RAYLEIGH = _on_half_line(
     ppf=lambda q: xnp.sqrt(-2 * xnp.log1p(-q)), isf=lambda q: xnp.sqrt(-2 * xnp.log(q)),
 )  # fmt: skip
 rayleigh = Family(
-    "rayleigh", "Rayleigh's distribution: lengths of normal vectors in the plane.", _RAYLEIGH
+    "rayleigh",
+    "Rayleigh's distribution: lengths of normal vectors in the plane.",
+    _RAYLEIGH,
+    "x e^(-x²/2) for x ≥ 0",
 )
 
 _WEIBULL = _on_half_line(
@@ -446,7 +484,12 @@ _TRIANG = Formulas(
     ppf=lambda q, c: _triang_quantile(q, 1 - q, c), isf=lambda q, c: _triang_quantile(1 - q, q, c),
     shapes=("c",), low=0.0, high=1.0, inside=_half, valid=lambda c: (c >= 0) & (c <= 1),
 )  # fmt: skip
-triang = Family("triang", "The triangular distribution on [0, 1] with its mode at c.", _TRIANG)
+triang = Family(
+    "triang",
+    "The triangular distribution on [0, 1] with its mode at c.",
+    _TRIANG,
+    "2 x / c up to c and 2 (1 - x) / (1 - c) beyond",
+)
 
 # Inverse Gaussian
 
@@ -482,7 +525,10 @@ _INVGAUSS = Formulas(
     shapes=("mu",), low=0.0, open_low=True, inside=lambda mu: mu, valid=_positive, wide=True,
 )  # fmt: skip
 invgauss = Family(
-    "invgauss", "The inverse Gaussian distribution with mean mu and scale 1.", _INVGAUSS
+    "invgauss",
+    "The inverse Gaussian distribution with mean mu and scale 1.",
+    _INVGAUSS,
+    "e^(-(x - μ)²/(2 μ² x)) / √(2π x³) for x > 0, with μ = mu",
 )
 
 _WALD = Formulas(
@@ -491,4 +537,9 @@ _WALD = Formulas(
     logcdf=lambda z: _wald_logcdf(z, 1.0), logsf=lambda z: _wald_logsf(z, 1.0),
     low=0.0, open_low=True, inside=one, wide=True,
 )  # fmt: skip
-wald = Family("wald", "Wald's distribution: the inverse Gaussian one with mean 1.", _WALD)
+wald = Family(
+    "wald",
+    "Wald's distribution: the inverse Gaussian one with mean 1.",
+    _WALD,
+    "e^(-(x - 1)²/(2x)) / √(2π x³) for x > 0",
+)

@@ -31,7 +31,10 @@ _BERNOULLI = _counts(
     shapes=("p",), high=1.0, valid=_is_probability,
 )  # fmt: skip
 bernoulli = Family(
-    "bernoulli", "The Bernoulli distribution: 1 with probability p, else 0.", _BERNOULLI
+    "bernoulli",
+    "The Bernoulli distribution: 1 with probability p, else 0.",
+    _BERNOULLI,
+    "pᵏ (1 - p)^(1 - k)",
 )
 
 
@@ -50,7 +53,10 @@ _BINOM = _counts(
     valid=lambda n, p: (n >= 0) & (n == xnp.floor(n)) & _is_probability(p),
 )  # fmt: skip
 binom = Family(
-    "binom", "The binomial distribution: successes in n trials of probability p.", _BINOM
+    "binom",
+    "The binomial distribution: successes in n trials of probability p.",
+    _BINOM,
+    "n! / (k! (n - k)!) pᵏ (1 - p)^(n - k)",
 )
 
 _MANY = 100.0  # from here on the entropy of Poisson's distribution is its asymptotic series
@@ -78,7 +84,12 @@ _POISSON = _counts(
     logcdf=lambda k, mu: log_gammaincc(k + 1, mu), logsf=lambda k, mu: log_gammainc(k + 1, mu),
     entropy=_poisson_entropy, shapes=("mu",), valid=lambda mu: mu >= 0,
 )  # fmt: skip
-poisson = Family("poisson", "The Poisson distribution: counts of which mu are expected.", _POISSON)
+poisson = Family(
+    "poisson",
+    "The Poisson distribution: counts of which mu are expected.",
+    _POISSON,
+    "μᵏ e^(-μ) / k!, with μ = mu",
+)
 
 
 def _log_within(u):
@@ -93,7 +104,12 @@ _GEOM = _counts(
     logsf=lambda k, p: special.xlog1py(k, -p),
     shapes=("p",), low=1.0, inside=lambda p: 1.0, valid=lambda p: (p > 0) & (p <= 1),
 )  # fmt: skip
-geom = Family("geom", "The geometric distribution: trials up to the first success.", _GEOM)
+geom = Family(
+    "geom",
+    "The geometric distribution: trials up to the first success.",
+    _GEOM,
+    "(1 - p)^(k - 1) p for k ≥ 1",
+)
 
 _NBINOM = _counts(
     lambda k, n, p: special.xlogy(n, p) + special.xlog1py(k, -p)
@@ -105,7 +121,10 @@ _NBINOM = _counts(
     shapes=("n", "p"), valid=lambda n, p: (n > 0) & (p > 0) & (p <= 1),
 )  # fmt: skip
 nbinom = Family(
-    "nbinom", "The negative binomial distribution: failures before the n-th success.", _NBINOM
+    "nbinom",
+    "The negative binomial distribution: failures before the n-th success.",
+    _NBINOM,
+    "Γ(n + k) / (Γ(n) k!) pⁿ (1 - p)ᵏ",
 )
 
 
@@ -120,7 +139,12 @@ _RANDINT = Formulas(
     shapes=("low", "high"), low=lambda low, high: low, high=lambda low, high: high - 1,
     inside=lambda low, high: low, valid=_is_whole_range, whole=True,
 )  # fmt: skip
-randint = Family("randint", "Whole numbers from low to high - 1, all equally likely.", _RANDINT)
+randint = Family(
+    "randint",
+    "Whole numbers from low to high - 1, all equally likely.",
+    _RANDINT,
+    "1 / (h - l), with l and h the low and the high end",
+)
 
 
 def _betabinom_log(k, n, a, b):
@@ -139,5 +163,8 @@ _BETABINOM = _counts(
     valid=lambda n, a, b: (n >= 0) & (n == xnp.floor(n)) & (a > 0) & (b > 0),
 )  # fmt: skip
 betabinom = Family(
-    "betabinom", "The binomial distribution of a beta distributed probability.", _BETABINOM
+    "betabinom",
+    "The binomial distribution of a beta distributed probability.",
+    _BETABINOM,
+    "n! / (k! (n - k)!) B(k + a, n - k + b) / B(a, b)",
 )

@@ -20,6 +20,8 @@ from .._core import boundary, config, dtypes, fused, typeof
 from ..numpy._promote import as_array, as_arrays, astype
 
 CONTINUOUS = ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
+# How the formula of a density begins, of continuous families and of discrete ones.
+_DENSITY = ("The density at loc = 0 and scale = 1 is f(x)", "The probability at loc = 0 is P(k)")
 DISCRETE = ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf", "ppf")
 
 
@@ -68,9 +70,9 @@ class Family:
     They are differentiable in x and in the parameters, and NaN where a parameter makes no sense.
     """
 
-    def __init__(self, name: str, doc: str, formulas: Formulas):
+    def __init__(self, name: str, doc: str, formulas: Formulas, density: str = ""):
         self.name, self.formulas, self.discrete = name, formulas, formulas.whole
-        self.__doc__ = doc
+        self.__doc__ = f"{doc}\n\n{_DENSITY[self.discrete]} = {density}." if density else doc
         kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
         parameters = [inspect.Parameter(n, kind) for n in formulas.shapes]
         parameters.append(inspect.Parameter("loc", kind, default=0))

@@ -130,4 +130,5 @@ truncnorm = Family(
     "truncnorm",
     "The normal distribution between a and b, which count in scales from loc.",
     _TRUNCNORM,
+    "e^(-x²/2) / (√(2π) (Φ(b) - Φ(a))) for a ≤ x ≤ b",
 )
