@@ -107,6 +107,7 @@ def start(paths, work) -> None:
         "ignore",
     ]
     options += ["-o", "addopts=--import-mode=importlib", "-o", "tmp_path_retention_policy=none"]
+    paths = paths or ["tests/mutate/test_mutate.py"]  # without any, pytest would collect them all
     code = pytest.main([*options, *paths], plugins=[Session(work)])
     if code not in (0, 5):
         raise SystemExit(f"pytest could not collect the tests ({code})")

@@ -97,6 +97,10 @@ def _hidden(name: str, kind: str) -> str:
 def _object(place: Place) -> str:
     doc = documentation(place)
     body = [rest(with_imports(doc, place), link_from(place.package))] if doc else []
+    if isinstance(place.value, Family):
+        body.insert(
+            0, f".. code-block:: python\n\n   {place.short}{inspect.signature(place.value)}"
+        )
     if place.kind == "data":
         body.insert(0, _value(place))
     body += _inherited(place)
@@ -218,8 +222,14 @@ def _row(*cells: str) -> list[str]:
     return [f"   * - {cells[0]}", *[f"     - {c}" for c in cells[1:]]]
 
 
-# What solvers ask of each other, and nobody else.
-INTERNAL = {"check", "usable", "limit"}
+# What solvers ask of each other, and of operators, and nobody else.
+INTERNAL = set(
+    """
+    check usable limit absolute automatic balance checked_for coarser_faces combine constant dtype_for edges evened
+    face faces in_differences instead_of lift lines only_inside own_volumes prepared reach right shifted sinks
+    slopes volumes widened with_data
+    """.split()
+)
 
 
 def _members(place: Place) -> list[str]:

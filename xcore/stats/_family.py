@@ -78,13 +78,13 @@ class Family:
         parameters.append(inspect.Parameter("loc", kind, default=0))
         if not self.discrete:
             parameters.append(inspect.Parameter("scale", kind, default=1))
-        self._signature = inspect.Signature(parameters)
+        self.__signature__ = inspect.Signature(parameters)
         more = ("entropy",) if formulas.entropy else ()
         for which in (*(DISCRETE if self.discrete else CONTINUOUS), *more):
             setattr(self, which, self._function(which))
 
     def __repr__(self):
-        return f"xcore.stats.{self.name}{self._signature}"
+        return f"xcore.stats.{self.name}{self.__signature__}"
 
     @boundary
     def __call__(self, *parameters, **named) -> Frozen:
@@ -95,9 +95,11 @@ class Family:
         Array(0.5, dtype=float32)
         """
         try:
-            bound = self._signature.bind(*parameters, **named)
+            bound = self.__signature__.bind(*parameters, **named)
         except TypeError as e:
-            raise TypeError(f"xcore.stats.{self.name}: {e}; it takes {self._signature}.") from None
+            raise TypeError(
+                f"xcore.stats.{self.name}: {e}; it takes {self.__signature__}."
+            ) from None
         bound.apply_defaults()
         return Frozen(self, bound.args)
 
@@ -127,8 +129,8 @@ class Family:
         argument = "q" if which in ("ppf", "isf") else "k" if self.discrete else "x"
         first = inspect.Parameter(argument, inspect.Parameter.POSITIONAL_OR_KEYWORD)
         parameters = [] if which == "entropy" else [first]
-        signature = self._signature.replace(
-            parameters=[*parameters, *self._signature.parameters.values()]
+        signature = self.__signature__.replace(
+            parameters=[*parameters, *self.__signature__.parameters.values()]
         )
 
         def compute(*arguments):
