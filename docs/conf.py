@@ -179,9 +179,9 @@ def pages_at_night(app, doctree):
     from docutils import nodes
 
     for picture in list(doctree.findall(nodes.image)):
-        if "_static/made/" in picture["uri"]:
+        if "_static/made/" in picture["uri"] and not picture["uri"].endswith(".gif"):
             dark = picture.deepcopy()
-            dark["uri"] = dark["uri"].replace(".svg", ".dark.svg")
+            dark["uri"] = re.sub(r"\.(\w+)$", r".dark.\1", dark["uri"])
             dark["candidates"] = {"*": dark["uri"]}
             app.env.images.add_file(app.env.docname, dark["uri"])
             picture["classes"].append("only-light")

@@ -45,7 +45,7 @@ def field(grid: Any, u: Any, ax: Any = None, *, kind: str = "map", **options: An
       options: of matplotlib's ``plot``, ``pcolormesh``, ``contour`` or ``quiver``.
 
     >>> from xcore import pde, plot
-    >>> grid = pde.Grid((8, 8))
+    >>> grid = pde.Grid((64, 64))
     >>> ax = plot.field(grid, pde.poisson(1.0, grid), kind="contour")  # doctest: +SKIP
     """
     box, inside = _box(grid)
@@ -142,8 +142,8 @@ def movie(
       options: of ``plot.field``.
 
     >>> from xcore import pde, plot
-    >>> lap = pde.Laplacian(pde.Grid(16))
-    >>> states = pde.trajectory(pde.ThetaMethod(lap), lap.points()[0], 0.01, 40, every=2)
+    >>> lap = pde.Laplacian(pde.Grid(64))
+    >>> states = pde.trajectory(pde.ThetaMethod(lap), lap.points()[0], 0.002, 80, every=2)
     >>> film = plot.movie(lap, states, "heat.gif")  # doctest: +SKIP
     """
     from matplotlib.animation import FuncAnimation, PillowWriter
@@ -183,7 +183,7 @@ def modes(op: Any, values: ArrayLike, fields: ArrayLike, *, columns: int = 3) ->
       columns: axes in a row.
 
     >>> from xcore import pde, plot
-    >>> lap = pde.Laplacian(pde.Grid((16, 16)))
+    >>> lap = pde.Laplacian(pde.Grid((48, 48)))
     >>> axes = plot.modes(lap, *pde.eigenmodes(lap, 6))  # doctest: +SKIP
     """
     from matplotlib import pyplot
@@ -226,7 +226,8 @@ def convergence(h: ArrayLike, errors_: Any, ax: Any = None, **options: Any) -> A
       options: of matplotlib's ``plot``.
 
     >>> from xcore import plot
-    >>> ax = plot.convergence([0.1, 0.05], {"second order": [1e-2, 2.5e-3]})  # doctest: +SKIP
+    >>> errors = {"first order": [3e-2, 1.4e-2, 7e-3], "second order": [1e-2, 2.6e-3, 6e-4]}
+    >>> ax = plot.convergence([0.1, 0.05, 0.025], errors)  # doctest: +SKIP
     """
     ax = _axes(ax)
     x = np.asarray(h, float)
@@ -260,7 +261,8 @@ def spectrum(values: ArrayLike, ax: Any = None, **options: Any) -> Any:
       options: of matplotlib's ``plot``.
 
     >>> import xcore as xc, xcore.numpy as xnp
-    >>> ax = xc.plot.spectrum(xc.linalg.svdvals(xnp.eye(3)))  # doctest: +SKIP
+    >>> x = xnp.linspace(0.0, 1.0, 12)
+    >>> ax = xc.plot.spectrum(xc.linalg.svdvals(xnp.exp(-((x[:, None] - x) ** 2))))  # doctest: +SKIP
     """
     ax = _axes(ax)
     w = np.asarray(values).ravel()
@@ -289,7 +291,8 @@ def matrix(a: Any, ax: Any = None, *, structure: bool = False, **options: Any) -
       options: of matplotlib's ``imshow``, or ``spy``.
 
     >>> import xcore as xc, xcore.numpy as xnp
-    >>> ax = xc.plot.matrix(xnp.eye(5) - xnp.eye(5, k=1), structure=True)  # doctest: +SKIP
+    >>> x = xnp.linspace(-2.0, 2.0, 32)
+    >>> ax = xc.plot.matrix(xnp.sin(3 * x[:, None] * x) * xnp.exp(-abs(x)))  # doctest: +SKIP
     """
     if isinstance(a, Sparse) or hasattr(a, "tocoo"):
         dense = a.to_scipy() if isinstance(a, Sparse) else a
@@ -317,7 +320,9 @@ def factors(cp: Any, axes: Any = None) -> Any:
 
     >>> from xcore import decomp, plot
     >>> import xcore.numpy as xnp
-    >>> figure = plot.factors(decomp.cp_als(xnp.ones((3, 4, 5)), 1))  # doctest: +SKIP
+    >>> i, j, k = xnp.indices((20, 24, 16)) / 4.0
+    >>> x = xnp.exp(-((i - 2) ** 2)) * xnp.sin(j) ** 2 * k + i * xnp.cos(j) ** 2 * xnp.exp(-k)
+    >>> figure = plot.factors(decomp.cp_als(x, 2))  # doctest: +SKIP
     """
     return plot_factors(_value(cp), axes)
 
@@ -332,7 +337,8 @@ def history(found: Any, ax: Any = None, *, what: str = "", **options: Any) -> An
       options: of matplotlib's ``plot``.
 
     >>> import xcore as xc, xcore.numpy as xnp
-    >>> found = xc.optimize.minimize(lambda x: ((x - 1) ** 2).sum(), xnp.zeros(2), history=True)
+    >>> valley = lambda x: (1 - x[0]) ** 2 + 100 * (x[1] - x[0] ** 2) ** 2
+    >>> found = xc.optimize.minimize(valley, xnp.zeros(2), history=True)
     >>> ax = xc.plot.history(found, what="g")  # doctest: +SKIP
     """
     told = getattr(found, "history", getattr(found, "losses", found))
@@ -371,7 +377,7 @@ def program(told: Any, ax: Any = None) -> Any:
       ax: where to draw.
 
     >>> import xcore as xc, xcore.numpy as xnp
-    >>> ax = xc.plot.program(xc.make_jaxpr(lambda x: xnp.sin(x) @ x)(xnp.ones(3)))  # doctest: +SKIP
+    >>> ax = xc.plot.program(xc.make_jaxpr(lambda x: xnp.sin(x) @ xnp.exp(x))(xnp.ones(3)))  # doctest: +SKIP
     """
     if not isinstance(told, Program):
         raise errors.bad_argument(

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from . import examples, pictures, reference, sources
+from . import examples, pictures, plots, reference, sources
 from .names import ROOT, canonical, page_of
 from .words import PAGES as PAGE_WORDS
 from .words import keywords, scorer
@@ -71,6 +71,7 @@ def stage() -> None:
     reference.write_pages(SOURCE)
     examples.write_pages(SOURCE)
     pictures.write_pictures(SOURCE / "_static" / "made")
+    plots.write_plots(SOURCE / "_static" / "made" / "plot")
     write(SOURCE / "_static" / "scorer.js", scorer(page_of()))
     for name, table in (("names", page_of()), ("canonical", canonical())):
         text, kept = json.dumps(table, indent=0), BUILD / f"{name}.json"

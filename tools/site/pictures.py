@@ -285,15 +285,16 @@ def write_pictures(folder: Path) -> None:
         with rc_context(STYLE):
             canvas = Figure(figsize=size, layout="constrained")
             draw(canvas)
-            write(folder / f"{draw.__name__}.svg", _svg(canvas))
+            write(folder / f"{draw.__name__}.svg", saved(canvas))
             darken(canvas)
             canvas.set_facecolor(PAPER)
-            write(folder / f"{draw.__name__}.dark.svg", _svg(canvas))
+            write(folder / f"{draw.__name__}.dark.svg", saved(canvas))
 
 
-def _svg(canvas: Figure) -> bytes:
+def saved(canvas: Figure, kind: str = "svg") -> bytes:
     kept = io.BytesIO()
-    canvas.savefig(kept, format="svg", metadata={"Date": None})
+    same = {"metadata": {"Date": None}} if kind == "svg" else {"dpi": 150}
+    canvas.savefig(kept, format=kind, **same)
     return kept.getvalue()
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from xcore._core.package import Elsewhere
 from xcore.stats._family import Family
 
-from . import facts, families, foreign, names, related, signatures
+from . import facts, families, foreign, names, plots, related, signatures
 from .examples import cards, examples_of
 from .imports import with_imports
 from .names import ROOT, Place, canonical, page_of, places, public_modules, public_names
@@ -101,6 +101,7 @@ def _object(place: Place) -> str:
         body.insert(
             0, f".. code-block:: python\n\n   {place.short}{inspect.signature(place.value)}"
         )
+    body.append(plots.image(place.name))
     if place.kind == "data":
         body.insert(0, _value(place))
     body += _inherited(place)

@@ -47,6 +47,10 @@ def poisson(
       bc: conditions, as in ``Laplacian``.
       order: 2, 4, 6 or "compact", as in ``Laplacian``.
 
+    Returns:
+      The values at the nodes that are unknown, those on Dirichlet faces left out: of ``Grid((n, n))`` an array of
+      shape (n - 1, n - 1). ``Laplacian(grid, bc).full(u)`` has those on the faces, too.
+
     >>> import xcore as xc
     >>> xc.pde.poisson(2.0, xc.pde.Grid(4)).round(4)
     Array([0.1875, 0.25  , 0.1875], dtype=float32)
