@@ -70,6 +70,21 @@ CONVENTION = """
     xcore.random.generalized_normal xcore.random.t xcore.random.truncated_normal xcore.linalg.condest
     xcore.nn.scaled_dot_general
 """.split()
+# What makes the size of the result known, so that a function can be traced.
+WITH = (
+    ("size", 2, """
+        xcore.numpy.argwhere xcore.numpy.compress xcore.numpy.extract xcore.numpy.flatnonzero xcore.numpy.intersect1d
+        xcore.numpy.nonzero xcore.numpy.setdiff1d xcore.numpy.setxor1d xcore.numpy.union1d xcore.numpy.unique
+        xcore.numpy.unique_all xcore.numpy.unique_counts xcore.numpy.unique_inverse xcore.numpy.unique_values
+        xcore.linalg.gauss_null_space xcore.linalg.null_space xcore.linalg.orth xcore.scipy.linalg.null_space
+        xcore.scipy.linalg.orth"""),
+    ("num_segments", 4, "xcore.ops.segment_max xcore.ops.segment_min xcore.ops.segment_prod xcore.ops.segment_sum"),
+    ("ranks", 2, "xcore.decomp.hosvd xcore.decomp.round_tt xcore.decomp.round_tucker xcore.decomp.tt_svd"),
+    ("length", 8, "xcore.numpy.bincount"),
+    ("mode", "clip", "xcore.numpy.choose xcore.numpy.ravel_multi_index"),
+    ("strip_zeros", False, "xcore.numpy.roots"),
+    ("steps", 4, "xcore.linalg.expm_multiply"),
+)  # fmt: skip
 KNOWN = (
     (CONVENTION, "by convention"), (SOLUTIONS, "of the solution"), (IN_THE_LAST, "in the last argument"),
     (UNSAID, ""),
@@ -156,13 +171,14 @@ def _replaced(place: Place, other: Callable):
             setattr(module, short, place.value)
 
 
-def call(place: Place) -> Call | None:
+def call(place: Place, **more: Any) -> Call | None:
     """The function of the arrays in its example; numbers that can be arrays are."""
     if isinstance(place.value, Family):
         return _density(place.value)
     got = recorded(place)
     if got is None:
         return None
+    got = got[0], {**got[1], **more}
     tries = [_of_arrays(place.value, got, n) for n in (float | complex, (), int | float | complex)]  # pyright: ignore
     for made in tries:
         if (
@@ -262,8 +278,12 @@ def facts(place: Place) -> Facts | None:
     made = call(place)
     if made is None or not made.arrays or place.package == "xcore.nn.initializers":
         return _created(place)  # keys are not what they are of
-    jit = _tried(lambda: xc.eval_shape(made.f, *made.arrays)) is not None
-    if not jit:
+    jit = "yes" if _traces(made) else "no"
+    for name, value, functions in WITH:
+        if jit == "no" and place.name in functions.split():
+            made = call(place, **{name: value}) or made
+            jit = f"with {name}=" if _traces(made) else "no"
+    if jit == "no":
         return Facts(place.name, "no", "", "", "", "", "")
     batch = [xnp.stack([x, x]) for x in made.arrays]
     vmap = _tried(lambda: xc.eval_shape(xc.vmap(made.f), *batch)) is not None
@@ -271,13 +291,17 @@ def facts(place: Place) -> Facts | None:
     slope = said[0] if said else derivative(made)
     return Facts(
         place.name,
-        "yes",
+        jit,
         "yes" if vmap else "no",
         slope,
         dtypes(made),
         lowers(made, "cuda"),
         lowers(made, "tpu"),
     )
+
+
+def _traces(made: Call) -> bool:
+    return _tried(lambda: xc.eval_shape(made.f, *made.arrays)) is not None
 
 
 def _created(place: Place) -> Facts | None:

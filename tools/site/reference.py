@@ -180,11 +180,15 @@ PLATFORMS = {"yes": "{}", "host": "{} by a call of the host"}
 
 def _abilities(known: facts.Facts) -> str:
     """A row of the table in a line; how it was established, the table's page says."""
-    if known.jit != "yes":
+    if known.jit == "no":
         return (
             "the example's call looks at values; what it needs under jit stands with the arguments"
         )
-    can = ["jit", "vmap" if known.vmap == "yes" else "", DERIVATIVES.get(known.derivative, "")]
+    can = [
+        "jit" if known.jit == "yes" else f"jit {known.jit}",
+        "vmap" if known.vmap == "yes" else "",
+        DERIVATIVES.get(known.derivative, ""),
+    ]
     can.append("CPU")  # where it was tried
     for platform, how in (("CUDA", known.cuda), ("TPU", known.tpu)):
         can.append(PLATFORMS.get(how, "").format(platform))
