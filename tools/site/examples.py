@@ -160,6 +160,12 @@ def card(script: Path, source: Path) -> str:
     return "\n".join(lines)
 
 
+ON_THE_LANDING_PAGE = """
+    25_drum_of_your_own 38_cpu_cooler 42_curve_with_confidence 58_zoo_of_spots 80_conductivity_of_an_image
+    85_wave_in_the_open
+""".split()
+
+
 def cards(chosen: list[Path], source: Path, columns: str = "1 2 3 3") -> str:
     body = "\n\n".join(textwrap.indent(card(s, source), "   ") for s in chosen)
     return f".. grid:: {columns}\n   :gutter: 3\n\n{body}\n"
@@ -176,6 +182,8 @@ def write_pages(source: Path) -> None:
     for helper in HELPERS.values():  # where Sphinx-Gallery makes its zips
         write(source / "gallery" / helper.name, helper.read_bytes())
     write(folder / "index.rst", _index(source))
+    chosen = [s for s in scripts() if s.stem in ON_THE_LANDING_PAGE]
+    write(source / "_static" / "made" / "landing.inc", cards(chosen, source, "2 2 3 3"))
 
 
 def _staged(script: Path) -> str:

@@ -358,7 +358,14 @@ def _index() -> str:
 
 
 def _modules(modules: list[str]) -> str:
-    lines = [".. list-table::", "   :widths: 30 60 10", "   :class: names", ""]
+    lines = [
+        ".. list-table::",
+        "   :widths: 30 60 10",
+        "   :header-rows: 1",
+        "   :class: names",
+        "",
+    ]
+    lines += _row("Package", "What is in it", "Names")
     for module in modules:
         held = importlib.import_module(module)
         told = inline(summary(inspect.getdoc(held) or ""), link_from(module))

@@ -133,9 +133,12 @@ URLSearchParams.prototype.get = function (name) {
   return name === "q" && found ? found.trim().replace(front, "") : found;
 };
 var TYPED = (new URLSearchParams(window.location.search).get("q") || "").toLowerCase();
+// A function is found by its name and its page by its title, which is the same: the second comes behind all others.
+var twice = (page, title, anchor) =>
+  page.startsWith("reference/") && !anchor && TYPED && title.toLowerCase().includes(TYPED);
 var Scorer = {
   score: ([page, title, anchor, descr, score]) =>
-    score + ((WORDS[page] || []).some((w) => w === TYPED) ? (page.startsWith("reference/") ? 200 : 230) :
+    (twice(page, title, anchor) ? -500 : 0) + score + ((WORDS[page] || []).some((w) => w === TYPED) ? (page.startsWith("reference/") ? 200 : 230) :
              (WORDS[page] || []).some((w) => TYPED.length > 3 && w.includes(TYPED)) ? 60 : 0),
   objNameMatch: 11,
   objPartialMatch: 6,
