@@ -45,7 +45,7 @@ os._exit(3)
 def test_a_forked_process_is_told(what, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.format(what=what))
-    done = subprocess.run([sys.executable, script], timeout=100, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, script], timeout=300, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
@@ -57,4 +57,4 @@ def test_a_fork_before_the_first_use_may_compute(tmp_path):
         "assert float(xnp.ones(3).sum()) == 3\n"
         "sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) if pid else 0)\n"
     )
-    subprocess.run([sys.executable, "-W", "error", script], timeout=100, check=True)
+    subprocess.run([sys.executable, "-W", "error", script], timeout=300, check=True)

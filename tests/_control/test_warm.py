@@ -35,7 +35,7 @@ def python(folder: Path, *arguments: str, **settings: str) -> subprocess.Complet
         **settings,
     }
     return subprocess.run(
-        [sys.executable, *arguments], env=environment, cwd=folder, capture_output=True, text=True, timeout=300
+        [sys.executable, *arguments], env=environment, cwd=folder, capture_output=True, text=True, timeout=1200
     )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ CHECKS = [
 def run(*arguments, **variables):
     environment = {**os.environ, "PYTHONPATH": str(HERE.parents[1]), **variables}
     return subprocess.run(
-        [sys.executable, *arguments], capture_output=True, text=True, env=environment, timeout=300
+        [sys.executable, *arguments], capture_output=True, text=True, env=environment, timeout=1200
     )
 
 

@@ -84,7 +84,7 @@ for x in (np.zeros((0, 3)), np.float32(3), np.ones(2, "complex64"), np.ones(1, "
 def python(text: str) -> subprocess.CompletedProcess:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"}
     return subprocess.run(
-        [sys.executable, "-c", text], env=environment, capture_output=True, text=True, timeout=300
+        [sys.executable, "-c", text], env=environment, capture_output=True, text=True, timeout=1200
     )
 
 

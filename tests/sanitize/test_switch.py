@@ -39,7 +39,7 @@ def test_the_command(name, tmp_path):
     script = tmp_path / f"{name}.py"
     script.write_text(SCRIPT)
     command = [sys.executable, "-m", "xcore", "sanitize", str(script), "one", "two"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 1
     assert "[1. 1.]" in done.stdout
     assert f"{name}.py:6: xcore: x.at[...] gives a changed copy" in done.stderr
