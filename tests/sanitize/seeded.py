@@ -35,6 +35,24 @@ V = xnp.asarray([1.0, -2.0, 3.0])
 # NaN and infinities
 
 
+@bug("exp (float32[2,3]) made an infinity")
+def softmax_by_hand():
+    @xc.jit
+    def chosen(scores, labels):
+        e = xnp.exp(scores)  # <- here
+        p = e / (1 + e.sum(axis=1, keepdims=True))
+        return xnp.log(xnp.take_along_axis(p, labels[:, None], axis=1)), e.max()
+
+    return chosen(xnp.asarray([[1.0, 2.0, 3.0], [10.0, 100.0, 20.0]]), xnp.asarray([2, 0]))
+
+
+@mended
+def softmax_of_the_library():
+    scores = xnp.asarray([[1.0, 2.0, 3.0], [10.0, 100.0, 20.0]])
+    logs = xc.jit(xc.nn.log_softmax)(scores)
+    return xnp.take_along_axis(logs, xnp.asarray([[2], [0]]), axis=1)
+
+
 @bug("log (float32[3]) made a NaN")
 def log_of_returns():
     return xnp.log(V)  # <- here

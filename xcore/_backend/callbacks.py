@@ -82,13 +82,24 @@ def checked(results: Any, types: Sequence[HasType], name: str | None) -> tuple[N
 def _check_result(i: int, result: Any, type_: HasType, name: str | None) -> NDArray:
     array, shape, dtype = np.asarray(result), tuple(type_.shape), np.dtype(type_.dtype)
     if array.dtype != dtype and _may_convert(result, array.dtype, dtype):
-        array = array.astype(dtype)
+        array = _converted(i, array, dtype, name)
     if array.shape != shape or array.dtype != dtype:
         raise TypeError(
             f"result {i} of {name} must be {dtype.name}{list(shape)}, "
             f"but is {array.dtype.name}{list(array.shape)}."
         )
     return np.ascontiguousarray(array).reshape(shape)
+
+
+def _converted(i: int, array: NDArray, dtype: np.dtype[Any], name: str | None) -> NDArray:
+    """In fewer bits; whole numbers that these do not hold would become other numbers."""
+    found = array.astype(dtype)
+    if array.dtype.kind in "iu" and (found != array).any():
+        raise OverflowError(
+            f"result {i} of {name} must be {dtype.name}, and the number {array[found != array].flat[0]} "
+            f"that it returned as {array.dtype.name} does not fit."
+        )
+    return found
 
 
 def _may_convert(result: Any, have: np.dtype[Any], want: np.dtype[Any]) -> bool:

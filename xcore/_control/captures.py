@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dis
 import functools
+import sysconfig
 import types
 
 import numpy as np
@@ -22,6 +23,14 @@ _OFTEN = 10
 _WHOLE = 2**20  # bytes of an array that are looked at; of larger ones some are
 _MOST = 2000  # elements of containers that are looked at
 _STORES = ("STORE_GLOBAL", "STORE_DEREF", "DELETE_GLOBAL", "DELETE_DEREF")
+_ALL = frozenset({"vars", "__dict__"})  # with which any attribute may be read
+_IMPLICIT = ("__call__", "__getitem__", "__getattr__")  # methods that run without their names
+_RUN = (
+    "__func__",
+    "__wrapped__",
+    "fget",
+    "func",
+)  # what runs of static, class and decorated methods, properties
 _NUMBERS = (bool, int, float, complex, str, bytes, type(None), np.generic)
 
 
@@ -40,6 +49,8 @@ def _plain_function(f):
             return f, owner
         elif hasattr(f, "__wrapped__"):
             f = f.__wrapped__
+        elif callable(f) and isinstance(type(f).__call__, types.FunctionType):
+            owner, f = f, type(f).__call__
         else:
             return None, owner
     return None, owner
@@ -70,10 +81,13 @@ def names_of(code) -> tuple:
     for i in dis.get_instructions(code):
         if i.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
             read.add(i.argval)
-        elif i.opname == "LOAD_ATTR":
+        elif i.opname in ("LOAD_ATTR", "LOAD_METHOD"):
             attributes.add(i.argval)
         elif i.opname in _STORES:
             stored.add(i.argval)
+    if "getattr" in read:
+        parts = [p for c in code.co_consts for p in (c if isinstance(c, tuple) else (c,))]
+        attributes.update(p for p in parts if isinstance(p, str))
     for c in code.co_consts:
         if isinstance(c, types.CodeType):
             inner = names_of(c)
@@ -88,10 +102,30 @@ def _attributes(name: str, x, read, deep: int = 2) -> dict:
     where = x.__name__ if isinstance(x, types.ModuleType) else type(x).__module__
     if where.partition(".")[0] in ("xcore", "numpy"):
         return {}
-    found = {f"{name}.{a}": v for a, v in vars(x).items() if a in read}
+    read = _with_methods(type(x), read)
+    whole = not (isinstance(x, types.ModuleType) or read.isdisjoint(_ALL))
+    found = {f"{name}.{a}": v for a, v in vars(x).items() if whole or a in read}
     for inner, v in [*found.items()] if deep else ():
         found |= _attributes(inner, v, read, deep - 1)
     return found
+
+
+@functools.lru_cache(256)
+def _with_methods(cls: type, read: frozenset) -> frozenset:
+    """The names that code reads, and those that methods and properties of a class with these names read in turn."""
+    seen, new = frozenset(), read.union(_IMPLICIT)
+    while new:
+        seen |= new
+        members = [vars(c)[name] for c in cls.__mro__ for name in new if name in vars(c)]
+        inner = [names_of(code) for m in members for code in _codes(m)]
+        new = frozenset().union(*(names | attributes for names, _, attributes in inner)) - seen
+    return seen
+
+
+def _codes(member) -> list:
+    """The code that runs where an attribute of a class is read or called."""
+    parts = (member, *(getattr(member, name, None) for name in _RUN))
+    return [p.__code__ for p in parts if isinstance(p, types.FunctionType)]
 
 
 def _looked_into(x) -> bool:
@@ -117,8 +151,8 @@ def _references(f, deep: int = 2, statics=()) -> dict:
                 found[name] = cell.cell_contents
         except ValueError:
             continue
-    if owner is not None and not isinstance(owner, type):
-        found |= {f"self.{k}": v for k, v in getattr(owner, "__dict__", {}).items()}
+    attributes |= read & _ALL
+    found |= _attributes("self", owner, attributes)
     arguments = f.__code__.co_varnames
     given = [
         (arguments[n] if isinstance(n, int) and n < len(arguments) else n, v) for n, _, v in statics
@@ -129,7 +163,16 @@ def _references(f, deep: int = 2, statics=()) -> dict:
     for helper in helpers:
         if helper.__globals__ is f.__globals__:
             found = {**_references(helper, deep - 1), **found}
+        elif not _is_of_xcore(helper) and not _is_installed(helper.__code__.co_filename):
+            inner = _references(helper, deep - 1)
+            found |= {f"{n} of {helper.__module__}": v for n, v in inner.items()}
     return found
+
+
+@functools.lru_cache(256)
+def _is_installed(file: str) -> bool:
+    """Whether a file belongs to Python or to an installed package, which the user does not change."""
+    return file.startswith(tuple(sysconfig.get_paths().values()))
 
 
 def _print(x, left: list):

@@ -145,7 +145,7 @@ def _results(e: Eqn, given: list, p: Program) -> list:
         text = texts[e.op.name](*[a.type.strong() for a in e.inputs])
         _check(text)
         return _eval(text, given)
-    if rule is None and e.op.nested:
+    if rule is None and e.op.nested and e.op.name != "shard_map":
         return e.op.run_steps(lambda q, args: _eval(q, args), given, e.params)
     found = NotImplemented if rule is None else rule(e, given)
     if found is NotImplemented:

@@ -11,6 +11,7 @@ devices along that axis. Derivatives follow from that:
 from __future__ import annotations
 
 import functools
+import math
 
 import numpy as np
 
@@ -251,12 +252,54 @@ def _first_of(rows) -> list:
     return [ops.reshape(x, shape=typeof(x).shape[1:]) for x in cut]
 
 
-def _steps(run, *args, **params):
-    # operations of one device's program mean nothing on whole arrays: they are not run one by one
-    raise FloatingPointError(
-        "xcore: a function inside shard_map produced a NaN or an infinity. (The setting debug_nans or "
-        "debug_infs is on.)"
-    )
+# On one device
+
+
+def _steps(run, *args, program, mesh, manual, in_specs, out_specs):
+    """The parts of all devices as batch elements, so that operations mean what they say on whole arrays."""
+    sizes = {name: mesh.shape[name] for name in manual}
+    held = [[n for n in manual if n in s.names] for s in in_specs]
+    parts = [_parts(x, spec, sizes) for x, spec in zip(args, in_specs, strict=True)]
+    q, held_out = program, [[] for _ in out_specs]
+    for name in reversed([*sizes]):
+        q, is_batched = batch_program(q, sizes[name], [name in h for h in held], axis_name=name)
+        held_out = [[name] * b + h for h, b in zip(held_out, is_batched, strict=True)]
+    joined = zip(run(q, parts), out_specs, held_out, strict=True)
+    return [_joined(x, spec, h, sizes) for x, spec, h in joined]
+
+
+def _parts(x, spec, sizes):
+    """What devices have of an array, along leading axes for those that its spec names."""
+    shape, names = [], []
+    for n, axes in zip(typeof(x).shape, spec.axes(typeof(x).ndim), strict=True):
+        counts = [sizes[a] for a in axes]
+        shape += [*counts, n // math.prod(counts)]
+        names += [*axes, None]
+    order = [names.index(a) for a in sizes if a in names]
+    order += [i for i, a in enumerate(names) if a is None]
+    return ops.transpose(ops.reshape(x, shape=tuple(shape)), perm=tuple(order))
+
+
+def _joined(x, spec, held, sizes):
+    """The whole of what devices have, by the axes that its spec names; of what they share, the first's."""
+    for k in reversed([k for k, name in enumerate(held) if name not in spec.names]):
+        x = _first_along(x, k)
+    named, held = ([a for a in names if a in spec.names] for names in (sizes, held))
+    own = typeof(x).shape[len(held) :]
+    dims = (*map(named.index, held), *range(len(named), len(named) + len(own)))
+    x = ops.broadcast_in_dim(x, shape=(*[sizes[a] for a in named], *own), dims=dims)
+    order, shape = [], []
+    for k, axes in enumerate(spec.axes(len(own))):
+        order += [*map(named.index, axes), len(named) + k]
+        shape.append(own[k] * math.prod(sizes[a] for a in axes))
+    return ops.reshape(ops.transpose(x, perm=tuple(order)), shape=tuple(shape))
+
+
+def _first_along(x, axis: int):
+    shape = typeof(x).shape
+    limit = (*shape[:axis], 1, *shape[axis + 1 :])
+    first = ops.slice(x, start=(0,) * len(shape), limit=limit, strides=(1,) * len(shape))
+    return ops.reshape(first, shape=shape[:axis] + shape[axis + 1 :])
 
 
 shard_map_op = Op(

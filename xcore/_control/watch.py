@@ -12,11 +12,11 @@ import functools
 
 import numpy as np
 
-from .._core import Array, config, dtypes, findings, typeof
+from .._core import Array, config, dtypes, findings
 from .._core.eval import execute, prepare, to_array
 from .._core.findings import Pending
-from .._core.op import Op, registry
-from .._core.program import Eqn, Literal, Program, Var, literal_value, trace_closed
+from .._core.op import Op
+from .._core.program import Literal, Program, Var, literal_value, trace_closed
 from .._core.source import borrowed, describe_where, user_frame
 from .._core.trace import bind, evaluating
 from .._ops import elementwise, transcendental, zeros
@@ -130,7 +130,8 @@ def _judge(p: Program, arrays, outs, bad) -> None:
     if findings.is_allowed(kind, place) or findings.is_ignored(kind):
         return
     low = _only_low(outs, bad)
-    search = functools.partial(_origin, p, arrays, bad, kind, low, place)
+    wrong = sorted((i for i, b in enumerate(bad) if b == kind), key=lambda i: _is_low(outs[i]))
+    search = functools.partial(_origin, p, arrays, wrong, kind, low, place)
     found = _pending_of(arrays, low)
     direct = findings.is_direct()
     if not direct or _is_guarded(place):
@@ -200,15 +201,14 @@ _OVERFLOWING = frozenset(
 _LOGARITHMS = ("log", "log1p", "log2", "cumlogsumexp")
 
 
-def _origin(p: Program, arrays, bad, kind: str, low: bool, place) -> Pending | None:
-    """What made the bad results of a program, if it was made in it."""
+def _origin(p: Program, arrays, wrong, kind: str, low: bool, place) -> Pending | None:
+    """What made the bad results of a program, those numbered in ``wrong``, if it was made in it."""
     if p.cache.get("without origin", 0) >= _ENOUGH:
         return None
     birth = None
     with config.override(sanitize=False, sanitize_cancellation=False), evaluating():
-        for i, b in enumerate(bad):
-            if b == kind and birth is None:
-                birth = _search(p, arrays, i, kind)
+        for i in wrong:
+            birth = birth or _search(p, arrays, i, kind)
     if birth is None:
         p.cache["without origin"] = p.cache.get("without origin", 0) + 1
         return None
@@ -329,24 +329,7 @@ def _inside(e, ins, kind: str) -> tuple:
         e.op.run_steps(run, [to_array(v) for v in ins], e.params)
     except _Found as found:
         return found.birth, found.birth is not None
-    except FloatingPointError:  # of what cannot be run in steps
-        return (_by_checks(e, ins) if kind == "nan" else None), False
     return None, True
-
-
-def _by_checks(e, ins) -> _Birth | None:
-    """The first operation in a program that makes a NaN, found by a check after each."""
-    inputs = [Var(typeof(x)) for x in ins]
-    outputs = [Var(v.type) for v in e.outputs]
-    p = Program(inputs, [Eqn(e.op, inputs, outputs, e.params, e.where)], outputs, e.op.name)
-    threader = checker(p, frozenset({"nan"}))
-    q = _threaded(threader, p)
-    outs = _plain(q, [to_array(v) for v in ins])
-    found = Error(outs[0], outs[1 : len(threader.types)]).site()
-    if found is None:
-        return None
-    site, _ = found
-    return _Birth(Eqn(registry[site.statics[0]], [], [], {}, site.where), [], "nan")
 
 
 # Words

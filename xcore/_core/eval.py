@@ -76,8 +76,17 @@ def from_numpy(value: np.ndarray, copy: bool = True, exact: bool = False) -> Arr
     dtype = native if exact else dtype
     if type(value) is not np.ndarray and isinstance(value, np.ma.MaskedArray):
         raise errors.masked_array(value)
-    value = value if dtype is value.dtype else value.astype(dtype)
+    value = value if dtype is value.dtype else _to_dtype(value, dtype)
     return from_host(value, default_placed(ArrayType(value.shape, value.dtype)), copy)
+
+
+def _to_dtype(value: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+    """The same numbers in another byte order, or in fewer bits: what that loses, the setting sanitize tells."""
+    with np.errstate(over="ignore"):
+        out = value.astype(dtype)
+    if dtype.itemsize < value.dtype.itemsize and config.settings().sanitize:
+        findings.check_narrowed(value, out)
+    return out
 
 
 def to_array(x: Any, wide: bool = False) -> Array:

@@ -13,12 +13,11 @@ import ast
 import dis
 import functools
 import linecache
-import re
 import sys
 import warnings
 import weakref
 from types import CodeType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -114,6 +113,19 @@ def report(kind: str, text: str, where: Any = None) -> None:
 
 
 _CLASSES = {"index": errors.CheckIndexError, "overflow": errors.SanitizeOverflowError}
+
+
+def check_narrowed(value: np.ndarray, out: np.ndarray) -> None:
+    """Tell of numbers that came in at 64 bits and are others, or no numbers, at the 32 that they got."""
+    if value.dtype.kind in "iu":
+        kind, lost = "overflow", value[out != value]
+    else:
+        kind, lost = "infinity", value[np.isfinite(value) & ~np.isfinite(out)]
+    if lost.size and looks_for(kind):
+        report(
+            kind, f"the number {lost.flat[0]} comes in as {value.dtype.name} and does not fit in {out.dtype.name}, "
+            "which the setting narrow makes of it. Keep 64 bits (enable_x64), or scale it.",
+        )  # fmt: skip
 
 
 def forget() -> None:
@@ -236,6 +248,16 @@ def place_of_caller():
     return None if frame is None else (frame.f_code, frame.f_lasti)
 
 
+def places_of_callers() -> list[Any]:
+    """The same, and the lines that called it, outwards through whatever of ours is between."""
+    frame, found = caller()[0], cast("list[Any]", [])
+    while frame is not None:
+        if not _is_ours(frame):
+            found.append((frame.f_code, frame.f_lasti))
+        frame = frame.f_back
+    return found
+
+
 def is_guarded_here() -> bool:
     where = place_of_caller()
     return where is not None and is_guarded(where)
@@ -277,7 +299,7 @@ _NAMES_OF_GUARDS = frozenset(
 )
 
 
-def _name_of_call(node: Any) -> str:
+def name_of_call(node: Any) -> str:
     f = node.func
     return f.attr if isinstance(f, ast.Attribute) else f.id if isinstance(f, ast.Name) else ""
 
@@ -286,73 +308,62 @@ def _span(node: Any) -> tuple[Any, ...]:
     return (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
 
 
+def _spot(where: Any):
+    """Where in its file the expression of a place begins and ends; None if that is not known."""
+    code, lasti = where[:2]
+    spot: Any = list(code.co_positions())[lasti // 2] if lasti >= 0 else (None,)
+    return None if None in spot else ((spot[0], spot[2]), (spot[1], spot[3]))
+
+
+@functools.lru_cache(512)
+def nodes_around(where: Any) -> list[Any]:
+    """The syntax around a place, from the innermost node to the module; nothing if there is no source."""
+    tree, here = _parsed(where[0].co_filename), _spot(where)
+    if tree is None or here is None:
+        return []
+    around = [
+        n for n in ast.walk(tree)
+        if hasattr(n, "lineno") and _span(n)[0] <= here[0] and here[1] <= _span(n)[1]
+    ]  # fmt: skip
+    return [*reversed(around), tree]
+
+
+def node_at(where: Any):
+    """The expression or statement that stands at a place, from its first character to its last."""
+    here = _spot(where)
+    return next((n for n in nodes_around(where) if hasattr(n, "lineno") and _span(n) == here), None)
+
+
 @functools.lru_cache(512)
 def is_guarded(where: Any) -> bool:
     """Whether the value made at a place goes into a function that looks at it, or chooses from it.
 
     On the line itself, as in ``where(x > 0, log(x), 0)``, or by its name in a line below.
     """
-    code, lasti = where[:2]
-    tree = _parsed(code.co_filename)
-    spot: Any = list(code.co_positions())[lasti // 2] if lasti >= 0 else (None,)
-    if tree is None or None in spot:
+    around, here = nodes_around(where), _spot(where)
+    if not around or here is None:
         return False
-    here = (spot[0], spot[2]), (spot[1], spot[3])
-
-    def inside(n: ast.AST) -> bool:
-        return _span(n)[0] <= here[0] and here[1] <= _span(n)[1]
-
-    around = [n for n in ast.walk(tree) if hasattr(n, "lineno") and inside(n)]
+    *around, tree = around
     for n in around:
-        if isinstance(n, ast.Call) and _span(n) != here and _name_of_call(n) in _NAMES_OF_GUARDS:
+        if isinstance(n, ast.Call) and _span(n) != here and name_of_call(n) in _NAMES_OF_GUARDS:
             return True
     statements = [
         n for n in around if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name)
     ]
     if not statements:
         return False
-    target: Any = statements[-1].targets[0]
+    target: Any = statements[0].targets[0]
     name, line = target.id, here[1][0]
-    scopes = [n for n in around if isinstance(n, ast.FunctionDef)] or [tree]
-    return any(_guards(n, name, line) for n in ast.walk(scopes[-1]))
+    scope = next((n for n in around if isinstance(n, ast.FunctionDef)), tree)
+    return any(_guards(n, name, line) for n in ast.walk(scope))
 
 
 def _guards(node: Any, name: str, line: int) -> bool:
     if not isinstance(node, ast.Call) or node.lineno <= line:
         return False
-    if _name_of_call(node) not in _NAMES_OF_GUARDS:
+    if name_of_call(node) not in _NAMES_OF_GUARDS:
         return False
     return any(isinstance(n, ast.Name) and n.id == name for a in node.args for n in ast.walk(a))
-
-
-@functools.lru_cache(512)
-def statement_matches(where: Any, pattern: str, here: str) -> bool:
-    """Whether a pattern is in the statement at a place, or where names in it are given their values.
-
-    ``here``: a pattern that counts in the statement itself.
-    """
-    code = where[0]
-    tree, place = _parsed(code.co_filename), source_line(where)
-    if tree is None or place is None:
-        return False
-    line = place[1]
-    around = [
-        n
-        for n in ast.walk(tree)
-        if isinstance(n, ast.stmt) and n.lineno <= line <= (n.end_lineno or 0)
-    ]
-    if not around:
-        return False
-    scopes = [n for n in around if isinstance(n, ast.FunctionDef)] or [tree]
-    names = {n.id for n in ast.walk(around[-1]) if isinstance(n, ast.Name)}
-    values = [
-        n for n in ast.walk(scopes[-1])
-        if isinstance(n, ast.Assign) and names & {t.id for t in n.targets if isinstance(t, ast.Name)}
-    ]  # fmt: skip
-    statement = ast.unparse(around[-1])
-    return bool(re.search(here, statement)) or any(
-        re.search(pattern, text) for text in [statement, *map(ast.unparse, values)]
-    )
 
 
 def is_ignored(kind: str) -> bool:

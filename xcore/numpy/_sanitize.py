@@ -10,6 +10,7 @@ from .. import _ops as ops
 from .._control.checks import first_bad, report
 from .._core import config, dtypes, findings, fused, typeof
 from .._ops import full_like_type
+from ._columns import called_name, is_meant
 
 # Casts
 
@@ -111,12 +112,6 @@ def check_digits(who: str, a, total, axes, count=None) -> None:
 
 # Columns beside rows
 
-# In the line, or where its names are given their values; what only has one column there, in the line alone.
-_DELIBERATE = (
-    r"\bNone\b|newaxis|expand_dims|keepdims|atleast_|outer|meshgrid|ogrid|mgrid|\bix_\b"
-    r"|broadcast|swapaxes|\[:, *\d+:"
-)
-_COLUMN = r"reshape|column"
 _BETWEEN = tuple(
     f"xcore.numpy.{m}"
     for m in ("_sanitize", "_promote", "_apply", "_elementwise", "_operators", "_select")
@@ -128,16 +123,24 @@ def note_columns(who: str, shapes) -> None:
     rows = {s[0] for s in shapes if len(s) == 1 and s[0] > 1}
     columns = {s[0] for s in shapes if len(s) == 2 and s[1] == 1}
     both = rows & columns
-    if not both or not findings.looks_for("broadcast") or not findings.only_through(*_BETWEEN):
+    if not both or not findings.looks_for("broadcast"):
+        return
+    places = findings.places_of_callers()
+    if not places or not (findings.only_through(*_BETWEEN) or _is_called(who, places[0])):
         return
     findings.do_not_reuse_trace()
-    where = findings.place_of_caller()
-    if where is not None and not findings.statement_matches(where, _DELIBERATE, _COLUMN):
+    if not is_meant(places):
         n = both.pop()
         findings.report(
             "broadcast", f"{who}: ({n},) beside ({n}, 1) makes ({n}, {n}). If every pair is meant, write the "
-            "axis into the line: x[:, None]; if not, flatten the column: y[:, 0].", where,
+            "axis into the line: x[:, None]; if not, flatten the column: y[:, 0].", places[0],
         )  # fmt: skip
+
+
+def _is_called(who: str, place) -> bool:
+    """Whether the user's line calls this function, which broadcasts what it is given, and not one that needs it."""
+    name = who.rpartition(".")[2]
+    return called_name(place) in (name, {"isclose": "allclose"}.get(name))
 
 
 # Lost results
