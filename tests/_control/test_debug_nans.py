@@ -181,3 +181,21 @@ SOLVERS = {
 def test_inside_of_solvers(name, wrap):
     with pytest.raises(FloatingPointError, match=r"operation log .*\n.*# the culprit"):
         wrap(SOLVERS[name])(xnp.ones(2))
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, xc.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize(
+    "f",
+    [
+        xnp.median,
+        xnp.nanmedian,
+        lambda x: xnp.quantile(x, 0.3),
+        lambda x: xnp.where(x > 5, xnp.nan, x).sum(),
+    ],
+)
+def test_constants_that_nothing_takes_are_no_result(f, wrap):
+    x = xnp.asarray([1.0, 3.0, 2.0])
+    assert np.isfinite(wrap(xc.grad(f))(x)).all()
+    assert np.isfinite(xc.jvp(wrap(f), (x,), (x,))[1])
+    with pytest.raises(FloatingPointError, match="log"):
+        wrap(lambda x: f(xnp.log(x)))(-x)

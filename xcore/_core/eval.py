@@ -230,11 +230,15 @@ def _check_finite(
         return
     if len(p.eqns) == 1 and not p.eqns[0].op.nested:
         e = p.eqns[0]
+        if e.op.name == "broadcast_in_dim" and not e.inputs[0].type.shape:
+            return  # a constant, as that of where(..., nan, x): nothing has been computed
         given = ", ".join(str(a.type) for a in e.inputs)
         what = f"the operation {e.op.name} ({given})"
         place = describe_where(e.where) or describe_where(user_frame())
     else:
-        _replay(p, arrays)  # one operation at a time: the one at fault raises
+        again = _replay(p, arrays)  # one operation at a time: the one at fault raises
+        if any(_not_finite(x, settings) for x in again if type(x) is Array):
+            return  # all that is not finite are constants
         what, place = f"the program {p.name}", describe_where(user_frame())
     before = any(_not_finite(x, settings) for x in arrays)
     raise FloatingPointError(
@@ -245,14 +249,13 @@ def _check_finite(
     )
 
 
-def _replay(p: Program, arrays: Sequence[Array]) -> None:
+def _replay(p: Program, arrays: Sequence[Array]) -> Sequence[Operand]:
     """Run a program operation by operation, and those that hold programs by these."""
     if len(p.eqns) != 1:
-        eval_program(p, arrays)
-        return
+        return eval_program(p, arrays)
     e, env = p.eqns[0], dict(zip(p.inputs, arrays, strict=True))
     args = [to_array(env[a] if type(a) is Var else a) for a in e.inputs]
-    e.op.run_steps(eval_program, args, e.params)
+    return e.op.run_steps(eval_program, args, e.params)
 
 
 def _not_finite(x: Array, settings: config.Settings) -> str | None:
