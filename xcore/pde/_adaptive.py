@@ -243,6 +243,8 @@ class Run:
         ]  # fmt: skip
         status = xnp.select(*zip(*ends, strict=True), np.int32(Status.max_steps)).astype(np.int32)
         y = xnp.where(there, y, np.nan).astype(typeof(y).dtype)
+        # a later time would be reached with steps that this one was not given
+        s = s | {"stuck": s["stuck"] | (status != SOLVED)}
         return s, (y, status, self.clock.lost(s["clock"]))
 
     def go(self):
@@ -268,6 +270,7 @@ class Run:
 
     def _told(self, s, ys, statuses, lost):
         left = xnp.min(xnp.where(statuses == SOLVED, np.inf, self.times))
+        status = statuses[xnp.argmax(statuses != SOLVED)]  # of the first time that was not reached
         more: dict[str, Any] = {}
         if self.watch:
             seen, events = s["seen"], self.watch.events
@@ -275,7 +278,7 @@ class Run:
             more["y_events"] = [self.vector(seen["y"][i, : e.most]) for i, e in enumerate(events)]
             more["events"] = seen["count"]
         return TrajectorySolution(
-            self.vector(ys), drifted(statuses[-1], lost), who="pde.integrate",
+            self.vector(ys), drifted(status, lost), who="pde.integrate",
             left=left, unsolved=xnp.full_like(left, np.inf),
             steps=s["taken"], stats={"rejected": s["rejected"]}, ended=s["t"], **more,
         )  # fmt: skip

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import jvp, stop_gradient
 from .._core import errors, tree, typeof
@@ -51,6 +52,30 @@ def drift(f, u, t, h):
 def too_far(total, count):
     """Whether a drift in units of the tolerances is more than so many steps' own errors may be."""
     return xnp.logical_not(total <= xnp.maximum(count, _FEWEST))
+
+
+def in_order(run):
+    """``run(u, times)`` for times that nobody has looked at: from one on that is NaN, or before an earlier one, states
+    are NaN, and the status says so."""
+
+    def looked_at(u, times):
+        absent = xnp.isnan(times)
+        latest = ops.cummax(stop_gradient(xnp.where(absent, -np.inf, times)), axis=0)
+        off = absent | (times < latest)
+        found = run(u, xnp.where(off, latest, times))
+        lost = ops.cummax(off.astype(np.int32), axis=0) > 0
+
+        def leaf(x):
+            gone = lost.reshape(-1, *[1] * (typeof(x).ndim - 1))
+            return xnp.where(gone, np.nan, x).astype(typeof(x).dtype)
+
+        status = xnp.where(off.any(), np.int32(Status.incompatible), found.status)
+        status = xnp.where(absent.any(), np.int32(Status.not_finite), status)
+        left = xnp.minimum(found.left, xnp.min(xnp.where(lost, latest, np.inf)))
+        value = tree.map(leaf, found.value)
+        return found.replace(value=value, status=status.astype(np.int32), left=left)
+
+    return looked_at
 
 
 class Clock:

@@ -116,6 +116,7 @@ class TrajectorySolution(Solution):
         short = {
             int(Status.stagnation): "the steps became shorter than rounding, as before a pole",
             int(Status.max_steps): "more steps than max_steps were needed",
+            int(Status.incompatible): "times do not rise",
         }
         why = short.get(int(np.asarray(self.status).max()))
         if left < np.inf and why:

@@ -16,14 +16,14 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import jit
-from .._core import ArrayLike, dtypes, errors, is_evaluating, require, typeof
+from .._core import Array, ArrayLike, Tracer, dtypes, errors, is_evaluating, require, typeof
 from .._core.source import boundary, stack_level
 from ..pde._adaptive import Run, Vector
-from ..pde._clock import drift, follows_time, too_far
+from ..pde._clock import drift, follows_time, in_order, too_far
 from ..pde._rosenbrock import RODAS5P, Rosenbrock, system_of
 from ..pde._sdirk import KENCARP4, KVAERNO5, SDIRK, TRBDF2, implicit_step
-from ..pde._time import BOGACKI_SHAMPINE, DORMAND_PRINCE, check_order, moved
-from ..pde._trajectory import _error_norm, adaptive, check_tolerances
+from ..pde._time import BOGACKI_SHAMPINE, DORMAND_PRINCE, Tableau, check_order, moved
+from ..pde._trajectory import adaptive, check_tolerances, in_tolerances
 from ._continuation import BETWEEN, OdeSolution, between
 from ._found import Found
 
@@ -73,7 +73,8 @@ def solve_ivp(
       vectorized, jac: of no effect; Jacobians are derivatives of fun.
       args: a tuple of further arguments.
       first_step, max_step: lengths of steps.
-      rtol, atol: the error of each element in a step is at most about atol + rtol |y|; atol may be a number for each
+      rtol, atol: the error of each element in a step is at most about atol + rtol |y|, of which a few may be three
+        times as large (as in SciPy it is the root of their mean square that counts); atol may be a number for each
         element. Errors of steps add up, and grow where solutions move apart; what fun does between the times at which
         it is asked, such as a short pulse, is not seen: ``max_step`` asks more often.
 
@@ -144,7 +145,20 @@ def _start(t_span, y0, t_eval) -> tuple:
         if is_evaluating() and not bool(xnp.all(xnp.isfinite(x))):
             raise errors.bad_argument(WHO, name, told, "finite")
     # Python's numbers are rounded once, to the width of all
-    return [x if isinstance(x, (int, float)) else a for x, a in zip(t_span, given[1:])], y0
+    ends = [x if isinstance(x, (int, float)) else a for x, a in zip(t_span, given[1:])]
+    _check_apart(ends, np.dtype(dtypes.to_real(kind)))
+    return ends, y0
+
+
+def _check_apart(ends, dtype) -> None:
+    """That times which differ still do so in the dtype of the state."""
+    if any(isinstance(x, Tracer) for x in ends):
+        return
+    start, end = (np.asarray(x) for x in ends)
+    if start != end and start.astype(dtype) == end.astype(dtype):
+        need = f"apart in {dtype}, the dtype of the state"
+        advice = "Count time from t0, or give y0 as float64."
+        raise errors.bad_argument(WHO, "t_span", (float(start), float(end)), need, advice)
 
 
 def _is_exact(x) -> bool:
@@ -220,7 +234,9 @@ class _Steps:
         @jit
         def attempt(t, y, k, h):
             new, last, bends, error = one(t, y, k, h)
-            size = _error_norm(y, new, error, rtol, atol)
+            sizes = in_tolerances(y, new, error, rtol, atol)
+            # SciPy's mean, in which many elements at rest would hide the few that move
+            size = xnp.maximum(rms(sizes), xnp.max(sizes) / 3)
             fine = xnp.isfinite(size) & xnp.all(xnp.isfinite(new)) & xnp.all(xnp.isfinite(last))
             lag = largest(y, new, drift(lambda y, t: f(t, y), y, t, h)) if self.follows else 0.0
             return new, last, bends, xnp.where(fine, size, xnp.inf), lag
@@ -443,18 +459,23 @@ def _stiff(f, method: Rosenbrock | SDIRK, rtol, atol, y0):
 
 def _traced(f, tableau, t_span, y0, t_eval, rtol, atol, first, longest) -> Found:
     """The same inside of transformations, in one loop that meets all times."""
-    real = dtypes.to_real(typeof(y0).dtype)
+    real = np.dtype(dtypes.to_real(typeof(y0).dtype))
     start, end = (xnp.asarray(x, real) for x in t_span)
+    if all(type(x) is Array for x in (start, end, t_eval)):
+        _times(t_eval, *(real.type(np.asarray(x)) for x in (start, end)))
     sign = xnp.where(end >= start, 1, -1).astype(real)
     times = sign * xnp.concatenate([start[None], t_eval.astype(real), end[None]])
     slope = lambda y, s: sign * f(sign * s, y)  # noqa: E731
     free = isinstance(longest, (int, float)) and longest == np.inf
-    if isinstance(tableau, Rosenbrock) or not free:
-        found = Run(
+
+    def run(y0, times):
+        if isinstance(tableau, Tableau) and free:
+            return adaptive(slope, y0, times, tableau, rtol, atol, first, 100_000)
+        return Run(
             slope, y0, times, tableau, rtol, atol, first, longest, 100_000, None, (), "auto"
         ).go()
-    else:
-        found = adaptive(slope, y0, times, tableau, rtol, atol, first, 100_000)
+
+    found = in_order(run)(y0, times)
     y = found.value[1:-1].T
     good = (found.status == 0) & xnp.all(xnp.isfinite(found.value))
     return Found(
