@@ -149,3 +149,31 @@ def test_lists_of_numbers_are_data():
     for given in (times, np.asarray(times), xnp.asarray(times)):
         fitted = xo.curve_fit(lambda t, a, b: a * xnp.exp(-b * t), given, values, [1, 1])
         np.testing.assert_allclose(np.asarray(fitted.popt), [3, 0.5], rtol=1e-5)
+
+
+@pytest.mark.parametrize("given", [2.0, 2 + 0j], ids=["real", "complex"])
+def test_intervals_of_complex_data_cover(given):
+    """Standard errors are those of the real and imaginary parts of data: they came as complex numbers."""
+    x, truth = np.linspace(0, 4, 9), (given, 0.7)
+    curve = lambda x, a, b: a * xnp.exp(1j * b * x)
+    exact = np.asarray(curve(x, *truth))
+    noise = 0.1 * np.random.default_rng(0).standard_normal((2, 1500, 9))
+    sigma = np.full(9, 0.1)
+
+    def fit(y, settings):
+        start = tuple(np.asarray(p) for p in truth)
+        found = xo.curve_fit(curve, x, y, start, **settings)
+        return *found.interval(), found.ok, *found.band(curve, x), found.pcov
+
+    right = [2.0, *([0.0] if isinstance(given, complex) else []), 0.7]
+    for settings in ({}, {"sigma": sigma, "absolute_sigma": True}, {"sigma": np.diag(sigma**2)}):
+        low, high, ok, below, above, pcov = map(
+            np.asarray,
+            xc.jit(xc.vmap(lambda y, s=settings: fit(y, s)))(exact + noise[0] + 1j * noise[1]),
+        )
+        assert ok.all() and low.dtype == pcov.dtype == float and pcov.shape[1:] == (len(right),) * 2
+        assert np.all(np.abs(((low <= right) & (right <= high)).mean(0) - 0.95) < 0.02)
+        for part in (np.real, np.imag):
+            inside = (part(below) <= part(exact)) & (part(exact) <= part(above))
+            rows = part(above - below).min(0) > 0  # a curve may not move there
+            assert np.all(np.abs(inside.mean(0)[rows] - 0.95) < 0.03)

@@ -144,3 +144,21 @@ def test_an_equation_that_never_holds_is_not_solved_however_small_it_is(dtype, s
 
     for size in sizes:
         assert int(solve(dtype(size))) != 0, size
+
+
+@pytest.mark.parametrize("method", ["hybr", "newton", "krylov"])
+def test_a_slope_below_the_range_is_no_root(method):
+    """Of (z - 1)⁵ in large units: an equation is compared with rounding of its own terms, not of the others'."""
+
+    @xc.jit
+    def solve(unit, start):
+        f = lambda x: xnp.stack([(x[0] / unit - 1) ** 5, x[1] / unit - 2])
+        found = xo.root(f, start * unit, method=method, maxiter=200)
+        return found.x / unit, found.success
+
+    rng, eps = np.random.default_rng(0), float(np.finfo("f").eps)
+    for unit in np.float32([1.0, 1e25, 1e30, 1e33]):
+        for start in 1 + rng.uniform(0, 1, (6, 2)):
+            z, ok = solve(unit, start.astype("f"))
+            if ok:  # a step is a fifth of the way
+                assert abs(float(z[0]) - 1) <= 5 * eps**0.5 and abs(float(z[1]) - 2) < 1e-3

@@ -31,7 +31,7 @@ from ..numpy._select import safe_divide
 from ._implicit import at_once
 from ._least_squares import least_squares
 from ._losses import loss_of
-from ._problem import Flat, Objective
+from ._problem import Flat, Objective, real_parts
 from ._result import Result
 
 
@@ -41,8 +41,8 @@ class CurveFit:
 
     Attributes:
       popt: the parameters, a tree like p0.
-      pcov: the covariance of the parameters as one vector, (n, n); infinite where the fit did not converge or
-        the data do not determine them.
+      pcov: the covariance of the parameters as one vector, of a complex one the real and the imaginary parts, (n, n);
+        infinite where the fit did not converge or the data do not determine them.
       result: what ``least_squares`` returned.
       stderr: standard errors of the parameters, as one vector: numbers even where their squares are none.
       correlation: of the parameters, (n, n); 0 where ``stderr`` is infinite.
@@ -113,7 +113,8 @@ class CurveFit:
     def band(
         self, f: Callable[..., Any], xdata: PyTree, level: float = 0.95
     ) -> tuple[Array, Array]:
-        """(lower, upper): confidence band of the curve at ``xdata``, to first order.
+        """(lower, upper): confidence band of the curve at ``xdata``, to first order; of complex values one of the
+        real and one of the imaginary parts.
 
         >>> import xcore.optimize as xo, xcore.numpy as xnp
         >>> x, f = xnp.arange(4.0), lambda x, a: a * x
@@ -125,7 +126,10 @@ class CurveFit:
         flat = Flat("optimize.band", "popt", self.popt)
         y, push = linearize(lambda p: xnp.asarray(f(xdata, *flat.split(p))), flat.start)
         slopes = vmap(push, out_axes=-1)(xnp.eye(flat.size, dtype=flat.dtype))
-        half = self.quantile(level) * _spread(slopes, self.stderr, self.correlation)
+        width = lambda slopes: _spread(slopes, self.stderr, self.correlation)  # noqa: E731
+        is_complex = dtypes.is_complex(typeof(y).dtype)
+        half = width(slopes.real) + 1j * width(slopes.imag) if is_complex else width(slopes)
+        half = self.quantile(level) * half
         return y - half, y + half
 
 
@@ -169,7 +173,8 @@ def curve_fit(
       ydata: array of the values.
       p0: tuple of parameters to start from; each may be an array or a tree. Python's numbers become as wide as
         ydata.
-      sigma: standard errors of the values (n,), or their covariance (n, n).
+      sigma: standard errors of the values (n,), or their covariance (n, n); of complex values, of the real and of the
+        imaginary part each.
       absolute_sigma: take sigma at its word; otherwise its scale is estimated from the residuals.
         With a robust loss ρ, that part of it is always estimated that says how ρ weighs residuals.
       bounds, method, loss, f_scale, tol, maxiter: as for ``least_squares``; bounds are (lower, upper).
@@ -204,7 +209,7 @@ def curve_fit(
     problem = Objective(who, residuals, flat, (xdata, ydata))
 
     def jacobian(x):
-        f = lambda p: residuals(flat.split(p), *problem.args).reshape(-1)  # noqa: E731
+        f = lambda p: real_parts(residuals(flat.split(p), *problem.args))  # noqa: E731
         return vmap(linearize(f, x)[1], out_axes=1)(xnp.eye(flat.size, dtype=flat.dtype))
 
     found = least_squares(

@@ -26,7 +26,7 @@ from ._implicit import differentiable
 from ._judged import TESTED, attempts, grip, newton_step
 from ._losses import cost, cost_and_scaled, loss_of, scale_of
 from ._newton import truncated_cg
-from ._problem import Flat, count, largest, tolerance
+from ._problem import Flat, count, largest, real_parts, tolerance
 from ._products import PROBES, balanced
 from ._result import RUNNING, Result, Status, first_of, result
 from ._sparse import Matrix, SparseLevenbergMarquardt, gives_sparse, linear_by
@@ -80,16 +80,14 @@ class Residuals:
 
     def given(self, x):
         """fun(x) as a real vector."""
-        found = xnp.asarray(self.fun(self.flat.split(x), *self.args))
-        if dtypes.is_complex(found.dtype):
-            found = xnp.concatenate([xnp.real(found).reshape(-1), xnp.imag(found).reshape(-1)])
+        found = real_parts(xnp.asarray(self.fun(self.flat.split(x), *self.args)))
         if not dtypes.is_inexact(found.dtype):
             raise errors.DTypeError(
                 f"xcore.{self.who}: fun must return floating-point residuals, but returned {typeof(found)}."
             )
         if typeof(found).size == 0:
             raise errors.ShapeError(f"xcore.{self.who}: fun returned no residuals.")
-        return found.reshape(-1).astype(self.flat.dtype)
+        return found.astype(self.flat.dtype)
 
     def cost(self, x):
         return cost(self.loss, self.scale, self.residuals(x))

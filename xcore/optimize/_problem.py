@@ -9,6 +9,12 @@ from .._control import grad, hessian, linearize, value_and_grad
 from .._core import dtypes, errors, tree, typeof
 
 
+def real_parts(x):
+    """The numbers of an array as a vector; of complex ones the real parts, and then the imaginary ones."""
+    x = xnp.ravel(x)
+    return xnp.concatenate([xnp.real(x), xnp.imag(x)]) if dtypes.is_complex(typeof(x).dtype) else x
+
+
 class Flat:
     """Trees of arrays as vectors: real numbers of one dtype, complex ones as two of them.
 
@@ -39,10 +45,8 @@ class Flat:
         parts = []
         for leaf, t in zip(leaves, self.types):
             kind = dtypes.to_complex(self.dtype) if dtypes.is_complex(t.dtype) else self.dtype
-            leaf = xnp.broadcast_to(xnp.asarray(leaf, kind), t.shape).reshape(-1)
-            if dtypes.is_complex(t.dtype):
-                leaf = xnp.concatenate([xnp.real(leaf), xnp.imag(leaf)])
-            parts.append(leaf.astype(self.dtype))
+            leaf = xnp.broadcast_to(xnp.asarray(leaf, kind), t.shape)
+            parts.append(real_parts(leaf).astype(self.dtype))
         if not parts:
             return xnp.zeros(0, self.dtype)
         return parts[0] if len(parts) == 1 else xnp.concatenate(parts)

@@ -90,8 +90,10 @@ def missing(problem, x, f, sizes):
     u, s, vt = xnp.linalg.svd(xnp.where(fine, j, 0))
     known = s > n * eps * xnp.max(s, initial=0)
     c = u.T @ xnp.where(fine, f, 0)
-    # what lies outside the range of the Jacobian no step removes; rounding errors of x make some of it
-    outside = xnp.any(~known & (xnp.abs(c) > 4 * n * eps * largest(xnp.abs(j) @ xnp.abs(x / d))))
+    # what lies outside the range of the Jacobian no step removes; rounding errors of x make some of it, in each
+    # equation as much as its own slopes allow
+    noise = 4 * n * eps * (xnp.abs(u.T) @ (xnp.abs(j) @ xnp.abs(x / d)))
+    outside = xnp.any(~known & (xnp.abs(c) > noise))
     step = d * (vt.T @ safe_divide(-c, s, where=known))
     weak = xnp.min(s, initial=np.inf) <= eps**0.5 * xnp.max(s, initial=0)
     hidden = weak & xnp.any(xnp.abs(f) > eps**0.5 * e * sizes)
