@@ -166,3 +166,32 @@ def test_powers_of_coordinates_beyond_the_range_are_fitted(size, deg):
     found = xnp.polyfit((x * size).astype("float32"), y.astype("float32"), deg)
     want = np.polyfit(x, y, deg) / size ** np.arange(deg, -1.0, -1)
     np.testing.assert_allclose(found, want, rtol=1e-4)
+
+
+@pytest.mark.parametrize("deg", [1, 3, 5])
+def test_fitted_coefficients_and_their_covariance_do_not_depend_on_units(deg):
+    """In single precision squares of residuals, and powers of coordinates, leave the range before these do."""
+    rng = np.random.default_rng(deg)
+    z, noise = np.linspace(-1, 2, 12), rng.standard_normal((2, 12))
+    want, spread = np.polyfit(z, z + noise[0], deg, cov=True)
+    many, each = np.polyfit(z, (z + noise).T, deg, cov=True)
+    low, high = np.finfo("f").tiny, np.finfo("f").max
+    for x_unit in (1e-9, 1e-5, 1.0, 1e5, 1e9):
+        for y_unit in (1e-25, 1.0, 1e25):
+            x, y = (x_unit * z).astype("f"), (y_unit * (z + noise)).astype("f")
+            units = y_unit / np.float64(x_unit) ** np.arange(deg, -1, -1)
+            for found, right in (
+                (
+                    xnp.polyfit(x, y[0], deg, cov=True),
+                    (want * units, spread * np.outer(units, units)),
+                ),
+                (
+                    xnp.polyfit(x, y.T, deg, cov=True),
+                    (many * units[:, None], each * np.outer(units, units)[:, :, None]),
+                ),
+            ):
+                for a, b in zip(found, right, strict=True):
+                    holds = (np.abs(b) > 1e3 * low) & (np.abs(b) < 1e-3 * high)
+                    # of a row, or of a column, that cancels, so many digits
+                    near = np.abs(np.asarray(a, float) / b - 1)[holds]
+                    assert np.all(near < 2e-2), (x_unit, y_unit, near.max())

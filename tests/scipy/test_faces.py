@@ -182,3 +182,21 @@ def test_curves_of_data_that_are_not_finite(value):
     np.testing.assert_allclose(
         xs.optimize.curve_fit(lambda t, a, b: a * t + b, x[keep], y[keep])[0], 1.0, rtol=1e-6
     )
+
+
+@pytest.mark.parametrize("mode", ["constant", "nearest", "wrap", "reflect", "mirror"])
+@pytest.mark.parametrize("order", [0, 1])
+def test_coordinates_beyond_the_numbers_of_pixels(mode, order):
+    """Far away, where the number of a pixel is no int32, as SciPy has it; what is no coordinate has no value."""
+    image = np.random.default_rng(0).standard_normal(7)
+    names = {"constant": "grid-constant", "wrap": "grid-wrap"}
+    for dtype in ("float32", "float64"):
+        for base in (0, -5, 1e3, 3e9, -3e9, 1e12, -1e15):
+            x = (base + np.array([0.0, 0.25, 1.75, 3.4, 6.0, 6.6, 9.3])).astype(dtype)
+            want = scipy.ndimage.map_coordinates(
+                image, [x.astype(float)], order=order, mode=names.get(mode, mode), prefilter=False
+            )
+            found = xc.scipy.ndimage.map_coordinates(image, [x], order, mode)
+            np.testing.assert_allclose(found, want, atol=1e-3 if dtype == "float32" else 1e-12)
+    found = xc.scipy.ndimage.map_coordinates(image, [np.array([np.nan, 1.0])], order, mode)
+    assert np.isnan(found[0]) and found[1] == image[1]

@@ -32,7 +32,7 @@ from ._promote import (
 from ._reduce import max as max_of
 from ._reduce import sum as sum_of
 from ._select import where
-from ._shape import reshape
+from ._shape import moveaxis, reshape
 
 # Arithmetic
 
@@ -384,15 +384,14 @@ def _fit(arrays, deg, rcond, cov):
     # columns of length 1: powers of x would differ by orders of magnitude
     scale = sqrt(sum_of(square_of(matrix), axis=0))
     matrix = matrix / scale
-    powers = unit ** np.arange(deg, -1, -1)
     c, residuals, rank, s = lstsq(matrix, y, rcond)
-    unscaled = (c.T / scale / powers).T
-    covariance = (
-        _covariance(matrix, scale * powers, y - matmul(matrix, c), n - deg - 1, cov)
-        if cov
-        else None
-    )
-    return unscaled, residuals, rank, s, as_array(who, rcond), covariance
+    # the power of a unit need not be a number where a coefficient is one
+    degrees = np.arange(deg, -1, -1)
+    first, second = unit ** (degrees // 2), unit ** (degrees - degrees // 2)
+    unscale = lambda v: v / scale / first / second  # noqa: E731
+    away = y - matmul(matrix, c)
+    covariance = _covariance(matrix, unscale, away, n - deg - 1, cov) if cov else None
+    return unscale(c.T).T, residuals, rank, s, as_array(who, rcond), covariance
 
 
 def square_of(z):
@@ -400,14 +399,18 @@ def square_of(z):
     return ops.real(z * conj(z)) if dtypes.is_complex(typeof(z).dtype) else z * z
 
 
-def _covariance(matrix, scale, away, free: int, cov):
+def _covariance(matrix, unscale, away, free: int, cov):
     """The covariance of coefficients fitted with ``free`` samples more than coefficients."""
     if cov != "unscaled" and free <= 0:
         raise errors.bad_argument(
             "numpy.polyfit", "cov", cov, "False or 'unscaled' for so few samples"
         )
-    base = inv(matmul(conj(matrix).T, matrix)) / (scale[:, None] * scale[None, :])
+    base = inv(matmul(conj(matrix).T, matrix))
     if cov == "unscaled":
-        return base
-    factor = sum_of(square_of(away), axis=0) / free
-    return base * factor if typeof(away).ndim == 1 else base[:, :, None] * factor
+        return unscale(unscale(base).T).T
+    most = ops.stop_gradient(max_of(absolute(away), axis=0))
+    unit = power_of_two_near(where((most > 0) & isfinite(most), most, 1))
+    deviation = unit * sqrt(sum_of(square_of(away / unit), axis=0) / free)
+    sizes = unscale(deviation[..., None])  # numbers where their squares need not be
+    found = base * sizes[..., :, None] * sizes[..., None, :]
+    return found if typeof(away).ndim == 1 else moveaxis(found, 0, -1)

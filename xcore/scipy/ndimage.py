@@ -63,6 +63,7 @@ def map_coordinates(
     shape, dtype = _typeof(image).shape, _typeof(image).dtype
     _check(shape, xs, order, mode)
     cval, found = _xnp.asarray(cval, dtype), 0
+    xs = [_within_reach(x, n, mode) for x, n in zip(xs, shape, strict=True)]
     exact = all(not _dtypes.is_inexact(_typeof(x).dtype) for x in xs)
     corners = [_neighbours(x, order) for x in xs]
     for corner in _itertools.product(*corners):
@@ -75,7 +76,7 @@ def map_coordinates(
         value = image[tuple(picked)]
         value = _xnp.where(outside, cval, value) if mode == "constant" else value
         if exact or order == 0:
-            return value
+            return _where_known(value, xs)
         found = found + weight * value
     rounds = not _dtypes.is_inexact(dtype)
     return (_xnp.round(found) if rounds else found).astype(dtype)
@@ -93,6 +94,31 @@ def _check(shape, xs, order, mode):
         raise fail("mode", mode, f"one of {', '.join(_INSIDE)}")
     if 0 in shape:
         raise fail("input", shape, "an image that is not empty")
+
+
+_PERIODS = {
+    "wrap": lambda n: n,
+    "reflect": lambda n: 2 * n,
+    "mirror": lambda n: max(2 * (n - 1), 1),
+}
+_FAR = 2.0**30
+
+
+def _within_reach(x, n: int, mode: str):
+    """A coordinate of which the number of a pixel is an int32: far away another of the same value."""
+    if not _dtypes.is_inexact(_typeof(x).dtype):
+        return x
+    near = x % _PERIODS[mode](n) if mode in _PERIODS else _xnp.clip(x, -2.0, n + 1.0)
+    return _xnp.where(_xnp.abs(x) < _FAR, x, near)
+
+
+def _where_known(value, xs):
+    """NaN where a coordinate is NaN, of images that have it."""
+    known = [x for x in xs if _dtypes.is_inexact(_typeof(x).dtype)]
+    if not known or not _dtypes.is_inexact(_typeof(value).dtype):
+        return value
+    lost = _functools.reduce(_xnp.logical_or, map(_xnp.isnan, known))
+    return _xnp.where(lost, _xnp.nan, value).astype(_typeof(value).dtype)
 
 
 def _neighbours(x, order: int):

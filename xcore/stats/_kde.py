@@ -10,6 +10,7 @@ from .. import numpy as xnp
 from .. import random, special
 from .._core import Array, ArrayLike, Key, Shape, errors, nodes, typeof
 from ..numpy._promote import as_inexact, astype
+from ._samples import in_units
 from ._vectors import whitened
 
 
@@ -41,7 +42,8 @@ class gaussian_kde:
     (2,)
     """
 
-    __slots__ = ("covariance", "dataset", "neff", "weights")
+    # the sample less its mean, and the kernels' covariance, in units of the sample's own
+    __slots__ = ("_away", "_kernel", "_mean", "_unit", "dataset", "neff", "weights")
 
     def __init__(
         self, dataset: ArrayLike,
@@ -62,14 +64,22 @@ class gaussian_kde:
             )
         self.weights = w / w.sum()
         self.neff = 1 / xnp.square(self.weights).sum()
-        away = self.dataset - (self.dataset * self.weights).sum(axis=1, keepdims=True)
+        places, self._unit = in_units(self.dataset, 1)
+        self._mean = (places * self.weights).sum(axis=1, keepdims=True)
+        self._away = places - self._mean
+        away = self._away - (self._away * self.weights).sum(axis=1, keepdims=True)
         spread = (away * self.weights) @ away.T / (1 - 1 / self.neff)
         width = (
             bw_method(self)
             if callable(bw_method)
             else _bandwidth(who, bw_method, self.neff, self.d)
         )
-        self.covariance = spread * width**2  # pyright: ignore[reportOperatorIssue]
+        self._kernel = spread * width**2  # pyright: ignore[reportOperatorIssue]
+
+    @property
+    def covariance(self) -> Array:
+        """The covariance of the kernels."""
+        return self._kernel * self._unit * self._unit.T
 
     @property
     def d(self) -> int:
@@ -84,12 +94,15 @@ class gaussian_kde:
     @property
     def inv_cov(self) -> Array:
         """The inverse of the kernels' covariance."""
-        inverse = self._white(xnp.eye(self.d, dtype=typeof(self.covariance).dtype))
-        return inverse.T @ inverse
+        inverse = self._white(self._kernel, xnp.eye(self.d, dtype=typeof(self._kernel).dtype))
+        return inverse.T @ inverse / self._unit / self._unit.T
 
-    def _white(self, x):
-        factor = ops.cholesky(self.covariance)
+    def _white(self, covariance, x):
+        factor = ops.cholesky(covariance)
         return whitened(factor, astype(x, typeof(factor).dtype))
+
+    def _in_units(self, points):
+        return points / self._unit - self._mean
 
     def _points(self, who: str, points):
         points = xnp.atleast_2d(as_inexact(f"stats.gaussian_kde.{who}", points))
@@ -104,16 +117,14 @@ class gaussian_kde:
 
     def logpdf(self, x: ArrayLike) -> Array:
         """The logarithm of the density, far from all points too."""
-        return self._log_mean(self._points("logpdf", x), self.covariance)
+        return self._log_mean(self._points("logpdf", x), self._kernel)
 
     def _log_mean(self, points, covariance):
-        """The logarithm of the weighted mean of normal densities with this covariance."""
-        factor = ops.cholesky(covariance)
-        here, there = (
-            whitened(factor, astype(v, typeof(factor).dtype)) for v in (points, self.dataset)
-        )
+        """The logarithm of the weighted mean of normal densities with this covariance, in units of the sample."""
+        here, there = (self._white(covariance, v) for v in (self._in_units(points), self._away))
         squares = xnp.square(here[:, :, None] - there[:, None, :]).sum(axis=0)
-        log_root = xnp.log(xnp.diagonal(factor)).sum() + 0.5 * self.d * math.log(2 * math.pi)
+        size = xnp.log(xnp.diagonal(ops.cholesky(covariance))).sum() + xnp.log(self._unit).sum()
+        log_root = size + 0.5 * self.d * math.log(2 * math.pi)
         return special.logsumexp(-0.5 * squares, axis=1, b=self.weights) - log_root
 
     def pdf(self, x: ArrayLike) -> Array:
@@ -126,7 +137,7 @@ class gaussian_kde:
         """The integral of the density times a normal density."""
         mean = self._points("integrate_gaussian", xnp.atleast_1d(mean)[:, None])
         cov = xnp.atleast_2d(as_inexact("stats.gaussian_kde.integrate_gaussian", cov))
-        return xnp.exp(self._log_mean(mean, self.covariance + cov))[0]
+        return xnp.exp(self._log_mean(mean, self._kernel + cov / self._unit / self._unit.T))[0]
 
     def integrate_box_1d(self, low: ArrayLike, high: ArrayLike) -> Array:
         """The probability of an interval, in one dimension."""
@@ -134,14 +145,18 @@ class gaussian_kde:
             raise ValueError(
                 f"xcore.stats.gaussian_kde.integrate_box_1d: the points have {self.d} dimensions, not 1."
             )
-        x, width = self.dataset[0], xnp.sqrt(self.covariance[0, 0])
-        return (
-            self.weights * (special.ndtr((high - x) / width) - special.ndtr((low - x) / width))
-        ).sum()
+        x, width = self._away[0], xnp.sqrt(self._kernel[0, 0])
+        unit, mean = self._unit[0, 0], self._mean[0, 0]
+        below, above = (
+            special.ndtr((xnp.asarray(v) / unit - mean - x) / width) for v in (low, high)
+        )
+        return (self.weights * (above - below)).sum()
 
     def integrate_kde(self, other: gaussian_kde) -> Array:
         """The integral of the product with another estimate."""
-        both = xnp.exp(other._log_mean(self.dataset, self.covariance + other.covariance))
+        times = self._unit / other._unit
+        covariance = self._kernel * times * times.T + other._kernel
+        both = xnp.exp(other._log_mean(self.dataset, covariance))
         return (self.weights * both).sum()
 
     def resample(self, key: Key, shape: Shape = ()) -> Array:
@@ -150,17 +165,23 @@ class gaussian_kde:
         places = random.choice(which, self.n, shape, p=self.weights)
         dtype = typeof(self.dataset).dtype
         zero = xnp.zeros(self.d, dtype)
-        moved = random.multivariate_normal(noise, zero, self.covariance, shape, dtype)
+        moved = (
+            random.multivariate_normal(noise, zero, self._kernel, shape, dtype) * self._unit[:, 0]
+        )
         return self.dataset[:, places] + xnp.moveaxis(moved, -1, 0)
 
 
+_PARTS = ("dataset", "weights", "neff", "_away", "_kernel", "_mean", "_unit")
+
+
 def _children(kde) -> tuple:
-    return (kde.dataset, kde.weights, kde.covariance, kde.neff), None
+    return tuple(getattr(kde, name) for name in _PARTS), None
 
 
 def _rebuilt(_, children) -> gaussian_kde:
     made = object.__new__(gaussian_kde)
-    made.dataset, made.weights, made.covariance, made.neff = children
+    for name, part in zip(_PARTS, children, strict=True):
+        setattr(made, name, part)
     return made
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import errors, fused, one_of, typeof
+from ..numpy._functions import power_of_two_near
 from ..numpy._promote import as_array, as_inexact, one_axis
 
 _WAYS = ("average", "min", "max", "dense", "ordinal")
@@ -144,8 +145,23 @@ def sem(a, axis=0, ddof=1, nan_policy="propagate", *, keepdims=False):
     a = as_inexact(who, a)
     if axis is None:
         a, axis = a.ravel(), 0
+    a, unit = in_units(a, axis)
+    unit = unit if keepdims else xnp.squeeze(unit, axis)
+    # deviations from the mean have a mean of their own: what rounding left
     if nan_policy == "omit":
         n = (~xnp.isnan(a)).sum(axis=axis, keepdims=keepdims)
+        a = a - xnp.nanmean(a, axis=axis, keepdims=True)
         deviation = xnp.nanstd(a, axis=axis, ddof=ddof, keepdims=keepdims)
-        return deviation / xnp.sqrt(n.astype(typeof(deviation).dtype))
-    return xnp.std(a, axis=axis, ddof=ddof, keepdims=keepdims) / math.sqrt(typeof(a).shape[axis])
+        return unit * (deviation / xnp.sqrt(n.astype(typeof(deviation).dtype)))
+    n = typeof(a).shape[axis]
+    a = a - xnp.mean(a, axis=axis, keepdims=True)
+    return unit * (xnp.std(a, axis=axis, ddof=ddof, keepdims=keepdims) / math.sqrt(n))
+
+
+def in_units(x, axis: int) -> tuple:
+    """(x, a power of two near its largest element along an axis), the former divided by the latter: so that squares
+    are numbers."""
+    size = ops.stop_gradient(xnp.abs(x))
+    most = xnp.max(xnp.where(xnp.isfinite(size), size, 0), axis=axis, keepdims=True, initial=0)
+    unit = power_of_two_near(xnp.where(most > 0, most, 1))
+    return x / unit, unit
