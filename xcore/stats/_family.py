@@ -18,10 +18,12 @@ from .. import numpy as xnp
 from .._control import while_loop
 from .._core import boundary, config, dtypes, fused, typeof
 from ..numpy._promote import as_array, as_arrays, astype
+from ._moments import MOMENTS
 
 CONTINUOUS = ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
 # How the formula of a density begins, of continuous families and of discrete ones.
 _DENSITY = ("The density at loc = 0 and scale = 1 is f(x)", "The probability at loc = 0 is P(k)")
+OF_SHAPES = ("entropy", "mean", "var", "std")  # of no point
 DISCRETE = ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf", "ppf")
 
 
@@ -80,6 +82,7 @@ class Family:
             parameters.append(inspect.Parameter("scale", kind, default=1))
         self.__signature__ = inspect.Signature(parameters)
         more = ("entropy",) if formulas.entropy else ()
+        more += OF_SHAPES[1:] if name in MOMENTS else ()
         for which in (*(DISCRETE if self.discrete else CONTINUOUS), *more):
             setattr(self, which, self._function(which))
 
@@ -128,7 +131,7 @@ class Family:
     def _function(self, which: str):
         argument = "q" if which in ("ppf", "isf") else "k" if self.discrete else "x"
         first = inspect.Parameter(argument, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        parameters = [] if which == "entropy" else [first]
+        parameters = [] if which in OF_SHAPES else [first]
         signature = self.__signature__.replace(
             parameters=[*parameters, *self.__signature__.parameters.values()]
         )
@@ -167,6 +170,9 @@ _WHAT = {
     "ppf": "The quantile, where cdf reaches q,",
     "isf": "The upper quantile, where sf falls to q,",
     "entropy": "The entropy",
+    "mean": "The mean",
+    "var": "The variance",
+    "std": "The standard deviation",
 }
 
 
@@ -204,17 +210,26 @@ def _compute(family: Family, which: str, *arguments):
 def _computed(family: Family, which: str, who: str, arguments, t, work):
     # integers go straight to the working dtype: float32 does not tell large ones apart
     given = [xnp.broadcast_to(astype(as_array(who, a), work), t.shape) for a in arguments]
-    x = None if which == "entropy" else given.pop(0)
+    x = None if which in OF_SHAPES else given.pop(0)
     scale = xnp.ones_like(given[-1]) if family.discrete else given.pop()
     *shapes, loc = given
     valid = (scale > 0) & family.formulas.valid(*shapes)
     shapes = [xnp.where(valid, s, np.nan) for s in shapes]
-    if which == "entropy":
-        out = family.formulas.entropy(*shapes) + xnp.log(scale)  # pyright: ignore[reportOptionalCall]
+    if which in OF_SHAPES:
+        out = _of_shapes(family, which, shapes, loc, scale)
     else:
         out = _evaluator(family, which)(family.formulas, which, x, shapes, loc, scale)
         valid = valid & ~xnp.isnan(x) & ~xnp.isnan(loc)
     return astype(xnp.where(valid, out, np.nan), t.dtype)
+
+
+def _of_shapes(family: Family, which: str, shapes, loc, scale):
+    if which == "entropy":
+        return family.formulas.entropy(*shapes) + xnp.log(scale)  # pyright: ignore[reportOptionalCall]
+    mean, variance = MOMENTS[family.name]
+    if which == "mean":
+        return loc + scale * mean(*shapes)
+    return scale * xnp.sqrt(variance(*shapes)) if which == "std" else scale**2 * variance(*shapes)
 
 
 def _evaluator(family: Family, which: str) -> Callable:
