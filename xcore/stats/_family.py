@@ -118,13 +118,9 @@ class Family:
     @boundary
     def __getattr__(self, which: str):
         kinds = DISCRETE if self.discrete else CONTINUOUS
-        fits = (
-            " Maximise xnp.sum(logpdf(x, ...)) by xcore.optimize.minimize."
-            if which == "fit"
-            else ""
-        )
+        instead = _INSTEAD.get(which, "")
         raise AttributeError(
-            f"xcore.stats.{self.name} has {', '.join(kinds)}, but no {which!r}.{fits} SciPy's own takes arrays of "
+            f"xcore.stats.{self.name} has {', '.join(kinds)}, but no {which!r}.{instead} SciPy's own takes arrays of "
             f"xcore, on the host: from scipy.stats import {self.name}."
         )
 
@@ -158,6 +154,10 @@ class Family:
         return f
 
 
+_INSTEAD = {
+    "fit": " Maximise xnp.sum(logpdf(x, ...)) by xcore.optimize.minimize.",
+    "rvs": " Numbers are drawn by xcore.random, with a key: xcore.random.normal(key, shape).",
+}
 _WHAT = {
     "pdf": "The density",
     "logpdf": "The logarithm of the density",
