@@ -38,6 +38,29 @@ def test_floats(told):
         assert told(lambda: xnp.isinf(xnp.asarray(np.asarray([np.inf, np.nan, 0.1])))) == ""
 
 
+CASTS = {
+    "numbers": lambda x: xnp.asarray([0.5, float(x)], dtype="int32"),
+    "number": lambda x: xnp.asarray(float(x), dtype="int32"),
+    "sum of casts": lambda x: xnp.asarray([x, 0.0]).sum(dtype="int32"),
+    "sum": lambda x: xc.jit(lambda v: v.sum(dtype="int8"))(xnp.asarray([int(x) // 2**33, 1])),
+    "running sum": lambda x: xnp.cumsum(xnp.asarray([100, int(x) // 2**32]), dtype="int8"),
+}
+
+
+@pytest.mark.parametrize("cast", CASTS)
+def test_casts(told, cast):
+    assert "does not fit in int" in told(lambda: CASTS[cast](2.0**40))
+    assert told(lambda: CASTS[cast](2.0**20)) == ""
+
+
+@pytest.mark.parametrize("run", [lambda f: f, xc.jit], ids=["eager", "jit"])
+def test_integers_that_are_not_counted(told, run):
+    count = run(lambda x: xnp.bincount(x, length=4))
+    assert "index 4 is out of bounds" in told(lambda: count(xnp.asarray([0, 4])))
+    assert "index -1 is out of bounds" in told(lambda: count(xnp.asarray([0, -1])))
+    assert told(lambda: count(xnp.asarray([0, 3]))) == ""
+
+
 def test_wide_as_they_are(told):
     assert told(lambda: xnp.asarray(WIDE)) == ""
 

@@ -7,8 +7,10 @@ not. (Setting ``sanitize``.)
 
 from __future__ import annotations
 
+import collections
 import dis
 import functools
+import itertools
 import sysconfig
 import types
 
@@ -16,9 +18,7 @@ import numpy as np
 
 from .._backend.cache import blake2b
 from .._core import Array, findings
-from .._core.source import user_frame
 
-_LARGE = 16 * 2**20
 _OFTEN = 10
 _WHOLE = 2**20  # bytes of an array that are looked at; of larger ones some are
 _MOST = 2000  # elements of containers that are looked at
@@ -31,6 +31,7 @@ _RUN = (
     "fget",
     "func",
 )  # what runs of static, class and decorated methods, properties
+_LISTS, _SETS = (list, tuple, collections.deque), (set, frozenset)
 _NUMBERS = (bool, int, float, complex, str, bytes, type(None), np.generic)
 
 
@@ -97,17 +98,30 @@ def names_of(code) -> tuple:
 
 def _attributes(name: str, x, read, deep: int = 2) -> dict:
     """What code that reads these attributes finds in an object of the user's and in those that it holds, by name."""
-    if isinstance(x, (type, types.FunctionType)) or _looked_into(x) or not hasattr(x, "__dict__"):
+    if isinstance(x, types.FunctionType) or _looked_into(x):
         return {}
-    where = x.__name__ if isinstance(x, types.ModuleType) else type(x).__module__
-    if where.partition(".")[0] in ("xcore", "numpy"):
+    cls = x if isinstance(x, type) else type(x)
+    where = x.__name__ if isinstance(x, types.ModuleType) else cls.__module__
+    if where.partition(".")[0] in ("xcore", "numpy", "builtins"):
         return {}
-    read = _with_methods(type(x), read)
+    read = _with_methods(cls, read)
     whole = not (isinstance(x, types.ModuleType) or read.isdisjoint(_ALL))
-    found = {f"{name}.{a}": v for a, v in vars(x).items() if whole or a in read}
+    found = {f"{name}.{a}": v for a, v in _held(x, cls).items() if whole or a in read}
     for inner, v in [*found.items()] if deep else ():
         found |= _attributes(inner, v, read, deep - 1)
     return found
+
+
+def _held(x, cls: type) -> dict:
+    """The attributes of an object: those of its classes that are data, its slots, and its own."""
+    if isinstance(x, types.ModuleType):
+        return vars(x)
+    held = {k: v for c in reversed(cls.__mro__) for k, v in vars(c).items() if k[:2] != "__"}
+    slots = {k for k, v in held.items() if isinstance(v, types.MemberDescriptorType)}
+    data = {k: v for k, v in held.items() if not hasattr(type(v), "__get__")}
+    if x is cls:
+        return data
+    return data | {k: getattr(x, k) for k in slots if hasattr(x, k)} | getattr(x, "__dict__", {})
 
 
 @functools.lru_cache(256)
@@ -129,7 +143,7 @@ def _codes(member) -> list:
 
 
 def _looked_into(x) -> bool:
-    return isinstance(x, (*_NUMBERS, np.ndarray, Array, list, tuple, dict, set))
+    return isinstance(x, (*_NUMBERS, np.ndarray, Array, *_LISTS, dict, *_SETS))
 
 
 def _references(f, deep: int = 2, statics=()) -> dict:
@@ -187,12 +201,13 @@ def _print(x, left: list):
         return "array", id(x)
     if left[0] < 0:
         return None
-    if type(x) in (list, tuple):
-        return type(x), len(x), tuple([_print(i, left) for i in x[:_MOST]])
-    if type(x) is dict:
-        return dict, len(x), tuple([(repr(k), _print(v, left)) for k, v in x.items()])
-    if type(x) is set:
-        return set, len(x), tuple(sorted(map(repr, x)))
+    if isinstance(x, _LISTS):
+        items = itertools.islice(x, _MOST)
+        return type(x), len(x), tuple([_print(i, left) for i in items])
+    if isinstance(x, dict):
+        return type(x), len(x), tuple([(repr(k), _print(v, left)) for k, v in x.items()])
+    if isinstance(x, _SETS):
+        return type(x), len(x), tuple(sorted(map(repr, x)))
     return None
 
 
@@ -243,15 +258,15 @@ class Watch:
 # Large constants
 
 
-def note_constants(name: str, program, captured) -> None:
+def note_constants(name: str, captured) -> None:
     """Report large arrays that a traced function captures instead of taking as arguments."""
-    for v, x in zip(program.inputs, captured, strict=False):
-        if type(x) is Array and x.nbytes > _LARGE:
-            users = [e for e in program.eqns if any(a is v for a in e.inputs)]
+    for x in captured:
+        if type(x) is Array and x.nbytes > findings.LARGE:
+            where = findings.place_of_capture(x)
             findings.report(
                 "constant", f"{name} refers to an array of {x.nbytes / 2**20:.0f} MB ({x.type}) that it does not take "
                 "as an argument: it is held as long as the traced function is, and cannot be donated or "
-                "replaced. Pass it.", users[0].where if users and users[0].where else user_frame(),
+                "replaced. Pass it.", where,
             )  # fmt: skip
 
 

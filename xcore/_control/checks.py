@@ -382,11 +382,12 @@ def check_starts(starts, shape, sizes) -> None:
         fail_if(failed, *make_site("index", _WINDOW, (), about, user_frame()))
 
 
-def check_positions(index, axis: int, shape) -> None:
-    """Demand that traced positions, negative ones counting from the end, lie within an axis."""
+def check_positions(index, axis: int, shape, low: int | None = None) -> None:
+    """Demand that traced positions lie within an axis: from ``low`` on, or negative ones count from the end."""
     if typeof(index).size:
         index = ops.convert(index, dtype=dtypes.int64)
-        failed, value = first_bad(outside(index, -shape[axis], shape[axis] - 1), index)
+        low = -shape[axis] if low is None else low
+        failed, value = first_bad(outside(index, low, shape[axis] - 1), index)
         fail_if(failed, *index_site(value, np.int64(axis), shape, user_frame()))
 
 

@@ -141,7 +141,7 @@ class Jitted(Arguments):
                 found = self._trace(args, kwargs, dynamic, structure, types, sets)
                 if watch is not None:
                     watch.traced(self.f, statics, found)
-                    captures().note_constants(self.name, found.program, found.captured)
+                    captures().note_constants(self.name, found.captured)
                 self.misses += 1
                 if found.pure():
                     self.traces.store(key, found)

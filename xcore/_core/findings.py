@@ -128,6 +128,22 @@ def check_narrowed(value: np.ndarray, out: np.ndarray) -> None:
         )  # fmt: skip
 
 
+LARGE = 16 * 2**20  # bytes of an array that should be an argument
+_captures: dict[int, tuple[Any, Any]] = {}  # id of a large array -> (reference to it, the line)
+
+
+def note_capture(x: Any) -> None:
+    """Remember the line on which a function that is traced first refers to a large array."""
+    known = _captures.get(id(x))
+    if x.nbytes > LARGE and (known is None or known[0]() is not x):
+        _captures[id(x)] = weakref.ref(x, lambda _: _captures.pop(id(x), None)), user_frame()
+
+
+def place_of_capture(x: Any) -> Any:
+    """That line, once."""
+    return _captures.pop(id(x), (None, None))[1]
+
+
 def forget() -> None:
     """Report again what was reported."""
     global count

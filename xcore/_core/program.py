@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, final
 import numpy as np
 
 from .._backend.cache import blake2b
-from . import config, dtypes, errors, host
+from . import config, dtypes, errors, findings, host
 from .key_uses import begin_trace
 from .notebook import shown
 from .op import Op
@@ -380,6 +380,8 @@ class RecordTrace(Trace):
         found = self.captured.get(id(x))
         if found is None:
             found = self.captured[id(x)] = (x, Var(typeof(x)))
+            if config.settings().sanitize and not isinstance(x, Tracer):
+                findings.note_capture(x)
         return found[1]
 
     def process(self, op: Op, args: Sequence[Operand], params: dict[str, Any]) -> list[Operand]:

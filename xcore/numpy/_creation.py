@@ -184,6 +184,8 @@ def _from_numbers(items, dtype):
         raise errors.dtype_not_allowed("numpy.asarray", dtype, "complex (for complex numbers)")
     if dtype.kind in "iu" and (host.dtype.kind in "iu" or int in leaf_classes([items])):
         host = _as_ints(items, dtype, host)
+    if config.settings().sanitize:
+        check_cast("numpy.asarray", host, dtype)
     return from_numpy(cast_on_host(host, dtype))
 
 

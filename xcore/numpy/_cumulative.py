@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from .. import _ops as ops
-from .._core import ArrayType, dtypes, errors, typeof
+from .._core import ArrayType, config, dtypes, errors, typeof
 from ._docstrings import ONE_AXIS, described
 from ._promote import as_array, astype, broadcast_to, no_out, one_axis
 from ._reduce import accumulator, summed_dtype
+from ._sanitize import check_cast
 
 
 def _accumulated(name, op, a, axis, dtype, out, promote=False):
@@ -20,7 +21,12 @@ def _accumulated(name, op, a, axis, dtype, out, promote=False):
     axis = one_axis(who, 0 if axis is None else axis, typeof(a).ndim)
     if result == dtypes.bool_:
         return (ops.cummax if op is ops.cumsum else ops.cummin)(astype(a, result), axis=axis)
-    return astype(op(astype(a, accumulator(result)), axis=axis), result)
+    work = accumulator(result)
+    out = op(astype(a, work), axis=axis)
+    if dtype is not None and config.settings().sanitize:
+        check_cast(who, a, work)
+        check_cast(who, out, result)
+    return astype(out, result)
 
 
 @described(

@@ -7,7 +7,8 @@ import operator
 import numpy as np
 
 from .. import _ops as ops
-from .._core import Array, ArrayType, dtypes, errors, from_numpy, fused, typeof
+from .._control.checks import check_positions
+from .._core import Array, ArrayType, dtypes, errors, findings, from_numpy, fused, typeof
 from . import _reduce
 from ._creation import asarray
 from ._elementwise import minimum
@@ -72,6 +73,8 @@ def _count(arrays, length):
         raise errors.shape_mismatch("numpy.bincount", x=x, weights=amounts)
     if weights and not dtypes.is_inexact(typeof(amounts).dtype):
         amounts = as_inexact("numpy.bincount", amounts)
+    if findings.checks_positions():
+        check_positions(x, 0, (length,), low=0)
     return add_up(clip(x, 0, None) if dtypes.kind(typeof(x).dtype) == "int" else x, amounts, length)
 
 

@@ -19,7 +19,7 @@ from ._promote import (
     no_out,
     one_axis,
 )
-from ._sanitize import check_digits
+from ._sanitize import check_cast, check_digits
 
 # Parts
 
@@ -80,6 +80,8 @@ def _folded(name, op, combine, neutral, a, axis, dtype, out, keepdims, initial, 
     a = as_array(who, a)
     result = summed_dtype(typeof(a), dtype, promote)
     work = accumulator(result)
+    if dtype is not None and config.settings().sanitize:
+        check_cast(who, a, work)
     a = masked(who, astype(a, work), where, neutral)
     shape = typeof(a).shape
     axes = axes_of(who, axis, len(shape))
@@ -90,7 +92,10 @@ def _folded(name, op, combine, neutral, a, axis, dtype, out, keepdims, initial, 
         total = op(a, axes=axes)
         if name == "sum" and config.settings().sanitize_cancellation:
             check_digits(who, a, total, axes)
-    total = astype(_with_initial(who, total, initial, combine), result)
+    total = _with_initial(who, total, initial, combine)
+    if dtype is not None and config.settings().sanitize:
+        check_cast(who, total, result)
+    total = astype(total, result)
     return keep_axes(total, shape, axes, keepdims)
 
 
