@@ -13,7 +13,14 @@ from .._core import Array, ArrayLike, dtypes, errors, fused, one_of, require, ty
 from .._ops import adjoint, solve_with
 from .._solution import Certificate, Solution, Status, first_that_holds
 from ..numpy._equations import in_range, least_squares, thin_svd
-from ._arguments import as_inexact, check_matrices, epsilon, in_lapack_dtype, product
+from ._arguments import (
+    as_inexact,
+    check_matrices,
+    epsilon,
+    in_lapack_dtype,
+    product,
+    with_columns,
+)
 from ._certificates import of_full_rank, of_least_squares
 from ._digits import digits_of, relative
 from ._echelon import pivot_count
@@ -33,10 +40,7 @@ def _lstsq(a, b, method, ridge, rtol, report):
     given = as_inexact(who, a, b)
     a, b, to_dtype = in_lapack_dtype(*given)
     check_matrices(who, a=a)
-    vector = typeof(b).ndim == 1
-    b = b[..., None] if vector else b
-    if typeof(b).shape[:-1] != typeof(a).shape[:-1]:
-        raise errors.shape_mismatch(who, "need as many rows in b as in a, in one batch", a=a, b=b)
+    a, b, back = with_columns(who, a, b)
     tall = (a, b) if _is_zero(ridge) else _with_ridge(a, b, ridge)
     x, rank, pivot, about = (
         _by_qr(who, *tall, report) if method == "qr" else _by_svd(*tall, rtol, report)
@@ -54,9 +58,9 @@ def _lstsq(a, b, method, ridge, rtol, report):
         status = first_that_holds(
             (pivot >= 0, Status.singular), (~finite, Status.not_finite), (True, Status.success)
         )
-        certificate = Certificate(**figures, residual=left[..., 0] if vector else left, more=more)
+        certificate = Certificate(**figures, residual=back(left), more=more)
         evidence = xnp.broadcast_to(status, finite.shape), certificate
-    return to_dtype(x[..., 0] if vector else x), pivot, evidence
+    return to_dtype(back(x)), pivot, evidence
 
 
 def _rounded(error, x, short, eps: float) -> dict:

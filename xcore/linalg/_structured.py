@@ -13,10 +13,12 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
+from .._control import vmap
 from .._core import Array, ArrayLike, dtypes, errors, fused, one_of, typeof
 from .._ops import part, swapped
 from .._ops.factor import apply_transpose, solve_with
 from .._solution import Solution
+from ..numpy._promote import broadcast_shapes
 from ._arguments import (
     as_inexact,
     check_matrices,
@@ -103,23 +105,35 @@ def _solve_circulant(c, b, report) -> tuple:
     """(x, the number of a Fourier coefficient of c that is zero up to rounding, or -1)."""
     who = "linalg.solve_circulant"
     c, b = as_inexact(who, c, b)
-    shape = typeof(b).shape
-    if typeof(c).ndim != 1 or len(shape) not in (1, 2) or shape[0] != typeof(c).shape[0]:
-        raise errors.shape_mismatch(who, "need c (n,) and b (n,) or (n, k)", c=c, b=b)
-    columns = b[:, None] if len(shape) == 1 else b
-    back = (lambda y: y[..., 0]) if len(shape) == 1 else (lambda y: y)
+    vector = typeof(b).ndim == 1
+    columns = b[:, None] if vector else b
+    if not typeof(c).ndim or typeof(columns).shape[-2:-1] != typeof(c).shape[-1:]:
+        raise errors.shape_mismatch(who, "need c (..., n) and b (n,) or (..., n, k)", c=c, b=b)
+    lead = broadcast_shapes(who, typeof(c).shape[:-1], typeof(columns).shape[:-2])
+    c = xnp.broadcast_to(c, (*lead, *typeof(c).shape[-1:]))
+    columns = xnp.broadcast_to(columns, (*lead, *typeof(columns).shape[-2:]))
+    solve_one = functools.partial(_solve_one_circulant, vector, report)
+    for _ in lead:
+        solve_one = vmap(solve_one)
+    return solve_one(c, columns)
+
+
+def _solve_one_circulant(vector: bool, report: bool, c, columns) -> tuple:
+    back = (lambda y: y[..., 0]) if vector else (lambda y: y)
+    shape = typeof(columns).shape
     if 0 in shape:
-        return b, xnp.full((), -1, np.int32), nothing_to_solve(columns, back) if report else None
+        verdict = nothing_to_solve(columns, back) if report else None
+        return back(columns), xnp.full((), -1, np.int32), verdict
     spectrum = fft(c[:, None])
     size = xnp.abs(ops.stop_gradient(spectrum[:, 0]))
     pivot = first_zero(xnp.where(size <= shape[0] * epsilon(c) * xnp.max(size), 0, size))
     x = fft(fft(columns) / spectrum, inverse=True)
-    x = x if dtypes.is_complex(typeof(b).dtype) else xnp.real(x)
-    x = x.astype(typeof(b).dtype)
+    x = x if dtypes.is_complex(typeof(columns).dtype) else xnp.real(x)
+    x = x.astype(typeof(columns).dtype)
     verdict = None
     if report:
         verdict = judged(_circulant_equation, (c,), x, columns, epsilon(c), pivot, back=back)
-    return x.reshape(shape), pivot, verdict
+    return back(x), pivot, verdict
 
 
 def _circulant_equation(_, c) -> Equation:
@@ -140,8 +154,8 @@ def solve_circulant(c: ArrayLike, b: ArrayLike, *, report: bool = False) -> Arra
     A matrix that is singular up to rounding raises SingularMatrixError.
 
     Args:
-      c: first column (n,).
-      b: right-hand sides (n,) or (n, k).
+      c: first column (..., n).
+      b: right-hand sides (..., n, k), or one vector (n,).
       report: return a ``Solution`` with a ``Certificate``, as ``solve`` does.
 
     >>> import xcore as xc, xcore.numpy as xnp

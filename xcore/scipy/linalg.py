@@ -437,12 +437,14 @@ def lstsq(
     Array([2.], dtype=float32)
     """
     a, b = _xnp.asarray(a), _xnp.asarray(b)
-    if max(a.ndim, b.ndim) < 3:
-        return _xnp.linalg.lstsq(a, b, rcond=cond)
-    b = b if b.ndim > 1 else b[:, None]
+    vector = b.ndim == 1
+    b = b[:, None] if vector else b
     lead = _xnp.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     a, b = (_xnp.broadcast_to(x, lead + x.shape[-2:]) for x in (a, b))
-    return _over_batch(_functools.partial(_xnp.linalg.lstsq, rcond=cond), a, b)
+    x, squares, *more = _over_batch(_functools.partial(_xnp.linalg.lstsq, rcond=cond), a, b)
+    if vector:
+        x, squares = x[..., 0], squares[..., 0] if squares.shape[-1:] == (1,) else squares
+    return x, squares, *more
 
 
 # Special matrices
