@@ -127,3 +127,18 @@ def test_nonnegative_fits_of_data_with_zeros(kind, dtype):
     left = x - np.asarray(found.value.to_dense(), np.float64)
     assert abs(np.linalg.norm(left) / np.linalg.norm(x) - float(found.error)) < 1e-4
     assert float(found.error) < 0.9 and int(found.status) in (0, 1)
+
+
+@pytest.mark.parametrize("dtype", SIZES)
+def test_what_is_0_is_met_by_0_alone(dtype):
+    """The error of a fit of zeros is 0; it was NaN when computed again."""
+    zero, some = (
+        decomp.CP(None, tuple(xnp.full((n, 2), v, dtype) for n in (2, 3, 4))) for v in (0, 1)
+    )
+    for form in (lambda c: c.to_dense(), *FORMS.values()):
+        for other in (lambda c: c.to_dense(), *FORMS.values()):
+            assert float(decomp.relative_error(form(zero), other(zero))) == 0
+            assert float(decomp.relative_error(form(zero), other(some))) == np.inf
+    assert np.isnan(float(decomp.relative_error(xnp.full((2, 3, 4), xnp.nan), zero)))
+    fit = decomp.cp_als(zero.to_dense(), 1)
+    assert float(decomp.relative_error(zero.to_dense(), fit.value)) == float(fit.error) == 0

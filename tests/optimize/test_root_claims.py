@@ -162,3 +162,33 @@ def test_a_slope_below_the_range_is_no_root(method):
             z, ok = solve(unit, start.astype("f"))
             if ok:  # a step is a fifth of the way
                 assert abs(float(z[0]) - 1) <= 5 * eps**0.5 and abs(float(z[1]) - 2) < 1e-3
+
+
+@pytest.mark.parametrize(
+    "solve", [xo.fixed_point, lambda f, x, method: xo.root(lambda x: x - f(x), x, method=method)]
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_shift_has_no_fixed_point_where_rounding_swallows_it(solve, dtype):
+    """Steps lead so far that x + c is x: one that is so by rounding only is none, however large x and c are."""
+    maps = (
+        lambda z, c: z + c,
+        lambda z, c: xnp.stack([z[0] + c, xnp.cos(z[1])]),
+        lambda z, c: xnp.concatenate([z[:1] - c, xnp.zeros_like(z[1:])]),
+    )
+    fine = lambda z, c: xnp.stack([z[0] + c * (1 - z[0]), xnp.cos(z[1])])
+    shifts, units = np.array([1e-2, 1e-3, 1e-5], dtype), np.array([1e-20, 1, 1e20], dtype)
+    for n, f, good in (
+        (1, maps[0], False),
+        (2, maps[1], False),
+        (90, maps[2], False),
+        (2, fine, True),
+    ):
+
+        def run(c, unit, n=n, f=f):
+            return solve(
+                lambda x: unit * f(x / unit, c), xnp.full(n, dtype(0.4)) * unit, method="anderson"
+            ).ok
+
+        ok = xc.jit(xc.vmap(xc.vmap(run, (None, 0)), (0, None)))(shifts, units)
+        assert np.all(np.asarray(ok)[:1] == good)
+        assert good or not np.any(ok)

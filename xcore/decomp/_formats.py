@@ -13,6 +13,7 @@ from .. import numpy as xnp
 from .._control import pure_callback
 from .._core import Array, ArrayLike, ShapeDtypeStruct, dtypes, errors
 from ..linalg._range import magnitude
+from ..numpy._select import safe_divide
 from ._cp import CP, CanonicalTT, _as_inexact, as_cp, gram_product, inner_cp, normalize
 from ._products import mttkrp, multi_mode_product
 from ._tt import TT, inner_tt
@@ -168,7 +169,7 @@ def _times(x, power):
 
 
 def relative_error(x: Tensor, approximation: Tensor) -> Array:
-    """‖x - approximation‖ / ‖x‖, where x may be dense, from the elements themselves.
+    """‖x - approximation‖ / ‖x‖, where x may be dense, from the elements themselves; 0 if both are 0, as fits have it.
 
     Args:
       x: the tensor, dense or in a format.
@@ -184,7 +185,8 @@ def relative_error(x: Tensor, approximation: Tensor) -> Array:
     else:
         left, power = _distance(x, y)
     size, less = _size(x)
-    return xnp.ldexp(left / size, power - less)
+    share = safe_divide(left, size, where=(left != 0) | (size != 0))
+    return xnp.ldexp(share, power - less)
 
 
 def _dense(x):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
-from .._control import jacfwd, linearize
+from .._control import jacfwd, jvp, linearize
 from .._core import typeof
 from ..linalg import GMRES, FunctionOperator, linear_solve
 from ..numpy._select import safe_divide
@@ -100,16 +100,29 @@ def missing(problem, x, f, sizes):
     return xnp.where(fine & ~outside & ~hidden, step, xnp.nan)
 
 
-def _error(problem, x, x0, first, sizes):
+def _out_of_sight(problem, x, x0, sizes):
+    """Whether x = T(x) holds only as rounding of a large x is more than x - T(x) was where the search began.
+
+    So T(x) = x + c ends: a way along which x - T(x) does not change leads as far as that.
+    """
+    eps, way = xnp.finfo(x.dtype).eps, x - x0
+    change = jvp(problem.value, (x,), (way,))[1]
+    still = xnp.abs(change) <= eps**0.5 * largest(way)
+    return (largest(way) > 0) & xnp.any(still & (eps**0.5 * xnp.abs(x) > sizes))
+
+
+def _error(problem, x, x0, first, sizes, whole: bool):
     """(F, the relative error of x)."""
-    f = problem.value(x)
+    f, hidden = problem.value(x), False
     try:
+        hidden = _out_of_sight(problem, x, x0, sizes) if whole else False
         step = missing(problem, x, f, sizes)
         reach = xnp.maximum(xnp.abs(x), xnp.abs(x - x0))
         error = relative_error(step, reach, xnp.ones_like(reach), x0)
     except Exception:  # a function without derivatives: its value, relative to the first one
         error = largest(f) / xnp.where(first > 0, first, 1)
-    return f, xnp.where(largest(f) == 0, 0, xnp.where(xnp.isnan(error), xnp.inf, error))
+    error = xnp.where(largest(f) == 0, 0, xnp.where(xnp.isnan(error), xnp.inf, error))
+    return f, xnp.where(hidden, xnp.inf, error)
 
 
 def rounds(
@@ -141,7 +154,7 @@ def rounds(
 
     def end(s, _, ended):
         x = ended["x"] * local.x
-        f, error = _error(problem, x, x0, largest(f0), sizes)
+        f, error = _error(problem, x, x0, largest(f0), sizes, whole or problem.fixed)
         good = error <= fine if tol is None else largest(f) <= tol
         last = ended["status"]
         status = first_of(
