@@ -318,7 +318,8 @@ def _is_pole(value, x, unit, sides):
         xnp.where(left <= sides[0], right, left),
         xnp.where(right >= sides[1], left, right),
     )
-    values = 0.5 * (vmap(value)(left) + vmap(value)(right))
-    falls = values[1:] - values[:-1]
-    seen = xnp.all(falls > 64 * eps * xnp.max(xnp.abs(values)))
-    return seen & xnp.all(falls[:-1] >= 0.97 * falls[1:])
+    left, right = vmap(value)(left), vmap(value)(right)
+    values = xnp.stack([left, right, 0.5 * (left + right)])  # there are poles of one side
+    falls = values[:, 1:] - values[:, :-1]
+    seen = xnp.all(falls > 64 * eps * xnp.max(xnp.abs(values), axis=1, keepdims=True), axis=1)
+    return xnp.any(seen & xnp.all(falls[:, :-1] >= 0.97 * falls[:, 1:], axis=1))
