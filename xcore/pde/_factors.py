@@ -31,9 +31,20 @@ _lock = threading.Lock()
 
 
 @functools.lru_cache(16)
-def dissected(shape: tuple, reach: int = 1) -> np.ndarray:
+def dissected(shape: tuple, reach: int = 1, rings: tuple = ()) -> np.ndarray:
     """The flat places of all nodes in the order of nested dissection; halves are so far apart that rows that look as
-    far as ``reach`` do not meet."""
+    far as ``reach`` do not meet. A ring is cut open first: its two ends meet, and halves would fill in what is
+    between them."""
+    rest, opened = np.arange(size(shape)).reshape(shape), []
+    for axis in (i for i, ring in enumerate(rings) if ring and shape[i] > _SMALL * reach):
+        ends, rest = np.split(rest, [reach], axis)
+        opened.append(ends)
+    parts = [x.ravel()[_in_halves(x.shape, reach)] for x in (rest, *reversed(opened))]
+    return np.concatenate(parts)
+
+
+def _in_halves(shape: tuple, reach: int) -> np.ndarray:
+    """The order for a box whose sides do not meet."""
     parts: list[np.ndarray] = []
 
     def cut(low, high):
@@ -123,7 +134,7 @@ def _factored(spec: Spec, every: tuple):
     if not all(np.isfinite(x).all() for x in c.elements.values()):
         return None
     whole = isinstance(spec.way, str)
-    order = dissected(c.shape, max(1, reach)) if whole else _numbered(c.shape, spec.way)
+    order = dissected(c.shape, max(1, reach), c.rings) if whole else _numbered(c.shape, spec.way)
     values, rows, columns = (c if whole else _led_back(c, spec.way)).triples()
     n, place = size(c.shape), np.empty(size(c.shape), np.int64)
     place[order] = np.arange(n)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,9 @@ class GridOperator(LinearOperator):
         return super().__rsub__(other) if not self.of_fields else _multiple(self, -1.0) + other
 
     def __mul__(self, number):
+        if self.of_fields and _is_field(number):
+            advice = "k * op, the field or function in front, is k(x) (op u)(x)."
+            raise errors.bad_argument("pde: operator *", "the factor", number, "a number", advice)
         plain = not self.of_fields or isinstance(number, LinearOperator) or xnp.ndim(number)
         return super().__mul__(number) if plain else _multiple(self, xnp.asarray(number))
 
@@ -92,6 +96,11 @@ class GridOperator(LinearOperator):
             _same_fields("@", self, other)
             return Composed(self, other)
         return super().__matmul__(other)
+
+    def __pow__(self, times):
+        if not self.of_fields or type(times) is not int or times < 2:
+            return super().__pow__(times)
+        return functools.reduce(operator.matmul, [self] * times)
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -477,6 +486,10 @@ class Composed(_Made):
     def as_sparse(self):
         """The matrix on flat fields, as a SciPy array in CSR form."""
         return self.outer.as_sparse() @ self.inner.as_sparse()
+
+
+def _is_field(x) -> bool:
+    return not isinstance(x, LinearOperator) and (callable(x) or xnp.ndim(x) > 0)
 
 
 def _plain(x):

@@ -27,18 +27,17 @@ from ._blackbox import Kind, Plan, algebraic, hierarchy, incomplete
 from ._boxcycle import cycle, in_dtype
 from ._colours import colours, leading
 from ._couplings import Couplings, filled, islands, nearest, offsets, read
-from ._diffusion import Diffusion
 from ._fields import Combined, GridOperator
 from ._grid import size
 from ._judge import default_rtol
-from ._laplacian import Laplacian
 from ._minimal import Equation, How, run
 from ._operators import Helmholtz
 from ._poisson import UNBALANCED, require_compatible
-from ._portrait import FACTORS_AT_MOST, Portrait, instead, portrait, way
+from ._portrait import FACTORS_AT_MOST, FACTORS_UP_TO, Portrait, Way, instead, portrait, way
+from ._products import Polynomial, by_modes, factors, is_product, positive, shifted, with_mean
 from ._solutions import FieldSolution
 
-METHODS = ("auto", "sparse", "cg", "gcr", "algebraic", "incomplete")
+METHODS = ("auto", "sparse", "cg", "gcr", "algebraic", "incomplete", "product")
 _MOST_KEPT = 4  # set-ups
 _kept: dict[bytes, tuple] = {}
 _STEPS = 100  # of a solution within a step
@@ -49,6 +48,8 @@ _PATIENCE = {
     "incomplete": 25,
 }  # steps: for more, there are other ways, of which this is the first
 _ONE_LEVEL = {"algebraic": algebraic, "incomplete": incomplete}
+_MODES = ("modes",)  # in place of plans: a polynomial of a Laplace operator
+_BY_FACTORS = 2**14  # unknowns times squares of reaches: for less, sparse factors take no time
 _WHOLE = ("sparse", "incomplete")  # take wide stencils as they are
 _ADVICE = ((Status.max_steps, " with max_steps"),)
 
@@ -78,7 +79,8 @@ def solve_any(who, op, f, rtol, method, max_steps, history, progress) -> FieldSo
     set_up = functools.partial(_set_up, op, c, dtype=dtypes.to_real(typeof(f).dtype))
     made = set_up(method)
     tried = made[1].method
-    others = instead(made[0], c.shape, tried) if method == "auto" and tried != "sparse" else ()
+    exact = made[1].krylov == "refine"  # then nothing but rounding is left
+    others = instead(made[0], c.shape, tried) if method == "auto" and not exact else ()
     if not others:
         return explained(_known(who, op, f, made, how), c)
     return explained(_one_of(who, op, f, how, set_up, others), c)
@@ -112,13 +114,16 @@ def _one_of(who, op, f, how: How, set_up, others: tuple) -> FieldSolution:
         if type(answer.status) is not Array or bool(answer.ok):
             return answer
         made[-1]["why"] = f"{answer.reason}; that was no success in {int(answer.steps)} steps"
+    found = []
     for name, words in known:
         answer = _known(who, op, f, set_up(name), how)
         if type(answer.status) is not Array or bool(answer.ok):
             made[-1]["others"] = ((name, words),)
             return answer.replace(reason=f"{made[-1]['why']}, so {words} taken")
+        found.append(answer)
     made[-1].pop("others", None)
-    return _known(who, op, f, made, how)
+    found.append(_known(who, op, f, made, how))
+    return min(found, key=lambda x: np.nan_to_num(float(x.error), nan=np.inf))
 
 
 def simpler(op: GridOperator) -> tuple | None:
@@ -127,7 +132,7 @@ def simpler(op: GridOperator) -> tuple | None:
         return None
     q, a, found = 0.0 if op.c is None else op.c, 0.0, None
     for factor, term in zip(op.factors, op.terms, strict=True):
-        parts = _shifted(term)
+        parts = shifted(term)
         if parts is None or xnp.ndim(q) or (found is not None and parts[0].order != found.order):
             return None
         found = parts[0]
@@ -135,12 +140,6 @@ def simpler(op: GridOperator) -> tuple | None:
     if found is None or xnp.ndim(q) or (type(a) is Array and not bool(a)):
         return None
     return Helmholtz(found.grid, q / a, found.faces, found.order), a
-
-
-def _shifted(term) -> tuple | None:
-    if isinstance(term, Laplacian):
-        return term, 0.0, 1.0
-    return term.shifted() if isinstance(term, Diffusion | Helmholtz) and term.constant else None
 
 
 def values_known(op) -> bool:
@@ -251,23 +250,105 @@ def _made(op, c: Couplings, method: str, dtype, starts: tuple) -> tuple:
     )  # elements were read in that, coefficients of fewer digits being exact
     weights = np.asarray(op.weights)
     p = portrait(c, weights, digits)
-    taken = way(p, c.shape, method, c.reach <= 1 or _acts_alike(c))
     volumes = np.where(weights > 0, weights, weights.max(initial=0))  # none is outside of a domain
     scale = np.conj(p.turn or 1.0) * (volumes if p.weighted else 1.0)
     unit = 2.0 ** -np.round(np.log2(np.abs(scale * c.centre).max(initial=0) or 1.0))
-    c = c.map(lambda x: unit * scale * x)
+    plain, c = c, c.map(lambda x: unit * scale * x)
+    made = None
+    if is_product(op) or method == "product":
+        p = p._replace(positive=p.symmetric and p.real and positive(op, _portrait_of))
+        made = _of_product(op, c, p, method, dtype)
+    if made is None:
+        near = c.reach <= 1 or _acts_alike(plain)
+        taken = way(p, c.shape, method, near)
+        _require_few(c, method, near)
+        made = taken, *_of_elements(c, p, taken, starts)
+    arrays = {
+        "levels": made[2], "rows": unit * scale * np.ones(c.shape), "sizes": np.abs(c.centre) + c.others,
+        "columns": None if p.symmetric else np.abs(c.centre) + c.T.others,
+    }  # fmt: skip
+    return p, *made[:2], in_dtype(arrays, dtype), _null(op, bare, p), {}
+
+
+def _of_elements(c: Couplings, p: Portrait, taken: Way, starts: tuple) -> tuple:
+    """(plans, arrays) of a cycle or of factors."""
     near = c if taken.method in _WHOLE else nearest(c)
     if taken.shift:
         near = _damped(near, taken.shift)
     kind = Kind(
         starts, not p.symmetric, p.symmetric and p.dominant, p.singular, True, taken.factors
     )
-    plans, arrays = _ONE_LEVEL.get(taken.method, hierarchy)(near, kind)
-    arrays = {
-        "levels": arrays, "rows": unit * scale * np.ones(c.shape), "sizes": np.abs(c.centre) + c.others,
-        "columns": None if p.symmetric else np.abs(c.centre) + c.T.others,
-    }  # fmt: skip
-    return p, taken, plans, in_dtype(arrays, dtype), _null(op, bare, p), {}
+    return _ONE_LEVEL.get(taken.method, hierarchy)(near, kind)
+
+
+def _of_product(op, c: Couplings, p: Portrait, method: str, dtype) -> tuple | None:
+    """(way, plans, arrays) where an operator is solved one factor after another; None where it is not."""
+    n, asked = size(c.shape) * c.reach**2, method == "product"
+    if not (asked or method == "auto"):
+        return None
+    whole, near = by_modes(op), by_modes(with_mean(op))
+    if near is not None and (asked or n > _BY_FACTORS) and not (whole is None and p.singular):
+        why = "it is a polynomial of a Laplace operator, and has its modes"
+        why = (
+            why
+            if whole is not None
+            else "a polynomial of a Laplace operator with what multiplies u in the mean"
+        )
+        krylov = "gcr" if whole is None else "refine"
+        return Way(krylov, 0.0, 0, "product", f"{p.words()}: {why}"), _MODES, tuple(near)
+    found = factors(op) if not p.singular and (asked or n > FACTORS_UP_TO[len(c.shape)]) else None
+    if found is None and asked:
+        want = "a product of operators, or a polynomial of one, that is not singular"
+        raise errors.bad_argument("pde.solve", "op", type(op).__name__, want)
+    read_off = [(x, elements(x)) for x in found[0]] if found else []
+    if not found or any(x is None for _, x in read_off):
+        return None
+    made = [_of_factor(x, of, dtype) for x, of in read_off]
+    exact = found[1] and all(x[0].krylov == "refine" for x in made)
+    why = (
+        f"{p.words()}: {'its factors' if found[1] else 'factors of its product'}, one after another"
+    )
+    way_of = Way("refine" if exact else "gcr", 0.0, 0, "product", why)
+    return way_of, tuple(x[1] for x in made), tuple(x[2] for x in made)
+
+
+def _of_factor(op, c: Couplings, dtype) -> tuple:
+    """(way, plans, what it is solved with and the scale of its rows) of a factor of a product."""
+    modes = by_modes(op)
+    if modes is not None:
+        return Way("refine", 0.0, 0, "product", ""), _MODES, {"levels": tuple(modes), "rows": 1.0}
+    _, taken, plans, arrays, *_ = _set_up(op, c, "auto", dtype)
+    return taken, plans, {"levels": arrays["levels"], "rows": arrays["rows"]}
+
+
+def _nearly(plans: tuple, levels, rows, r):
+    """About the solution of an equation whose rows are scaled by these."""
+    if plans == _MODES:
+        return Polynomial(*levels).inverse(r / rows)
+    if isinstance(plans[0], Plan):
+        return cycle(plans, levels, r)
+    r = r / rows
+    for own, part in zip(plans, levels, strict=True):
+        r = _nearly(own, part["levels"], part["rows"], part["rows"] * r)
+    return r
+
+
+def _require_few(c: Couplings, method: str, near: bool) -> None:
+    """Raises where neither next neighbours, nor factors, nor the parts of a product make a way."""
+    most = FACTORS_AT_MOST[len(c.shape)]
+    if method == "auto" and not near and size(c.shape) > most:
+        want = f"of at most {most} unknowns where next neighbours tell little of it, as of fourth derivatives"
+        advice = (
+            "Written as a product, as pde.Laplacian(grid) @ pde.Laplacian(grid) + c, it is solved one factor after "
+            'another; method="gcr" tries a cycle of next neighbours nevertheless.'
+        )
+        raise errors.bad_argument("pde.solve", "op", f"{size(c.shape)} unknowns", want, advice)
+
+
+def _portrait_of(op: GridOperator) -> Portrait:
+    c = elements(op)
+    assert c is not None  # it was found for a product of this
+    return portrait(filled(c), np.asarray(op.weights), float(np.finfo(np.float64).eps))
 
 
 def _acts_alike(c: Couplings) -> bool:
@@ -345,12 +426,12 @@ def _equation(matvec, b, arrays, ready: Prepared, turned: bool) -> Equation:
     levels = arrays["levels"]
     sizes = arrays["columns" if turned else "sizes"]
     real = not dtypes.is_complex(typeof(b).dtype)  # waves may be damped by cycles only
-    near = lambda r: _like(cycle(ready.plans, levels, r), real)  # noqa: E731
+    scale = arrays["rows"]
+    near = lambda r: _like(_nearly(ready.plans, levels, scale, r), real)  # noqa: E731
     if turned:
         forward, example = near, xnp.zeros_like(b)
         near = lambda r: linear_transpose(forward, example)(r)[0]  # noqa: E731
-    rows = arrays["rows"]
-    rows = xnp.ones_like(sizes) if turned else 1 / xnp.where(rows == 0, 1, xnp.abs(rows))
+    rows = xnp.ones_like(sizes) if turned else 1 / xnp.where(scale == 0, 1, xnp.abs(scale))
     even = 1 / xnp.where(sizes == 0, 1, sizes)
     definite = not turned and ready.portrait.definite
     return Equation(matvec, near, b, sizes, rows / xnp.max(rows), even, definite)

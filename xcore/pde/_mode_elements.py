@@ -86,7 +86,7 @@ class _Count:
         middle = self.c.centre - below * self.weights + self.outside * np.abs(self.c.centre).max()
         moved = self.c._replace(elements=self.c.elements | {(0,) * len(self.c.shape): middle})
         values, rows, columns = moved.triples()
-        order, n = dissected(moved.shape, max(1, moved.reach)), size(moved.shape)
+        order, n = dissected(moved.shape, max(1, moved.reach), moved.rings), size(moved.shape)
         place = np.empty(n, np.int64)
         place[order] = np.arange(n)
         a = sparse.coo_array((values, (place[rows], place[columns])), shape=(n, n)).tocsc()

@@ -39,6 +39,7 @@ class Portrait(NamedTuple):
       waves: the largest part by which sums of rows are on the other side of 0 than the diagonal, as in Δ + k².
       reach: how far rows look.
       lines: whether somewhere next to all couplings of nodes are along one axis.
+      positive: whether what it is a polynomial of tells that a symmetric operator is definite.
       slanted: whether somewhere they are along one direction that is none of the axes', which neither points nor lines
         along axes smooth.
     """
@@ -53,16 +54,22 @@ class Portrait(NamedTuple):
     reach: int
     lines: bool = False
     slanted: bool = False
+    positive: bool = False
 
     @property
     def definite(self) -> bool:
         """Whether nothing is amplified by more than the grid explains."""
-        return self.dominant and bool(self.turn)
+        return self.positive or (self.dominant and bool(self.turn))
+
+    @property
+    def one_sided(self) -> bool:
+        """Whether real parts of eigenvalues are on one side of 0."""
+        return self.real and self.dominant and bool(self.turn)
 
     @property
     def by_rows(self) -> bool:
         """Whether classical multigrid, which looks at each row, is made for it."""
-        return self.real and self.definite and not self.waves and self.reach <= 1
+        return self.one_sided and not self.waves and self.reach <= 1
 
     def words(self) -> str:
         """What it is, in words."""
@@ -168,7 +175,7 @@ def way(p: Portrait, shape: tuple, method: str, near: bool = True) -> Way:
     definite = p.symmetric and p.dominant
     krylov = "cg" if definite else "gcr"
     krylov = method if method in ("cg", "gcr") else krylov
-    small = n <= FACTORS_UP_TO[ndim]
+    small = n * p.reach**2 <= FACTORS_UP_TO[ndim]  # separators are as thick as rows reach
     hard = not p.turn or not near or p.slanted
     if method == "sparse" or (method == "auto" and (small or hard) and n <= FACTORS_AT_MOST[ndim]):
         why = "it was asked for" if method == "sparse" else (

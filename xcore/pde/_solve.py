@@ -38,7 +38,7 @@ _LIGHT_FROM, _LIGHT_UP_TO = 2**14, 2000  # unknowns in all, and along an axis
 _IN_FLOWS = "elements lose too many digits, so cycles of flows were taken"
 _ADVICE = ((Status.max_steps, " with max_steps"),)
 OPERATORS = (Laplacian, Diffusion, Masked, Helmholtz)
-BY_ELEMENTS = ("sparse", "gcr", "algebraic", "incomplete")
+BY_ELEMENTS = ("sparse", "gcr", "algebraic", "incomplete", "product")
 METHODS = ("auto", "direct", "cg", "bicgstab", "multigrid", "full multigrid", *BY_ELEMENTS)
 
 
@@ -65,8 +65,9 @@ def solve(
         symmetric; "multigrid": cycles alone; "full multigrid": from the coarsest grid up, once, to
         the accuracy of the discretisation. "auto" takes "direct" where it can, else what the elements choose:
         "sparse", sparse factors, "cg" or "gcr" (minimal residuals), with a cycle made of the elements, "algebraic",
-        one of those with a cycle of classical multigrid, or "incomplete", minimal residuals with sparse factors
-        whose small elements are left out. Where
+        one of those with a cycle of classical multigrid, "incomplete", minimal residuals with sparse factors
+        whose small elements are left out, or "product", the factors of a product or of a polynomial of one operator
+        one after another. Where
         coefficients are traced it takes "cg", and "bicgstab" for the boundary treatment of Shortley and Weller and
         for a Helmholtz operator whose q varies, where the preconditioner is the inverse for its mean.
       cycle: "V", "W" or "F"; for "cg" "V" or "W", as these are symmetric.

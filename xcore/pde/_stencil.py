@@ -31,8 +31,21 @@ class Shifted:
         return self._whole[tuple(slice(r + s, r + s + n) for s, r, n in places)]
 
 
+def _as_a_whole(*_, **__):
+    """Raises where a field is taken that has not been looked at."""
+    want = "looked at by whole numbers of nodes: u[0, 0] is the field, u[1, 0] what is next along the first axis"
+    advice = (
+        "What is beyond the edges the faces say, so rolls, pads and slices become shifts: xnp.roll(u, -1, 0) is "
+        "u[1, 0], around a Periodic() axis."
+    )
+    raise errors.bad_argument("pde.Stencil", "u in f", "the field itself", want, advice)
+
+
 class _Recorder:
     """Stands for a field and notes how far a function looks."""
+
+    __array__ = __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _as_a_whole
+    __truediv__ = __neg__ = __matmul__ = __rmatmul__ = __len__ = __iter__ = _as_a_whole
 
     def __init__(self, shape, dtype):
         self.shape, self.dtype, self.reach = shape, dtype, [0] * len(shape)
@@ -51,7 +64,9 @@ class _Recorder:
 def _as_shift(shift, ndim: int) -> tuple[int, ...]:
     shift = shift if isinstance(shift, tuple) else (shift,)
     if len(shift) != ndim or not all(isinstance(s, (int, np.integer)) for s in shift):
-        raise errors.bad_argument("pde.Stencil", "shift", shift, f"{ndim} whole numbers")
+        want = f"{ndim} whole numbers of nodes, as u{[1] + [0] * (ndim - 1)}"
+        advice = "Each gives the whole field, moved; what is beyond the edges the faces say."
+        raise errors.bad_argument("pde.Stencil", "shift", shift, want, advice)
     return tuple(map(int, shift))
 
 
@@ -114,7 +129,12 @@ class Stencil(GridOperator):
     @property
     def reach(self):
         seen = _Recorder(self.field_shape, real_dtype())
-        got = self._values(seen)
+        try:
+            got = self._values(seen)
+        except errors.ShapeError as e:
+            want = f"made of shifted fields {self.field_shape}, and of arrays of that shape"
+            advice = "Unknowns are where values are not given: axes with Dirichlet faces are shorter than grid.shape."
+            raise errors.bad_argument("pde.Stencil", "f(u)", str(e), want, advice) from e
         if typeof(xnp.asarray(got)).shape != self.field_shape:
             why = f"f must give a field {self.field_shape}"
             raise errors.shape_mismatch("pde.Stencil", why, result=got)

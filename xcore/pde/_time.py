@@ -556,6 +556,10 @@ def stable_step(stepper: Any, op: Any = None, *, u: PyTree = None, t: ArrayLike 
     if isinstance(stepper, ThetaMethod) and stepper.theta < 0.5:
         op = operator_at(stepper.op, 0.0)
         return 2 / ((1 - 2 * stepper.theta) * spectral_radius(op))
+    if not hasattr(stepper, "step"):
+        want = "what takes steps, such as pde.RungeKutta(f) or pde.Leapfrog(op)"
+        advice = "Of u' = op(u): pde.stable_step(pde.RungeKutta(lambda u, t: op(u)), op)."
+        raise errors.bad_argument("pde.stable_step", "stepper", stepper, want, advice)
     return float("inf")
 
 

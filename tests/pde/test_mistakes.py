@@ -1,0 +1,47 @@
+"""What newcomers write first: errors say what is meant and what to write."""
+
+import operator
+
+import numpy as np
+import pytest
+
+import xcore.numpy as xnp
+from xcore import pde
+from xcore.pde import Diffusion, Grid, Laplacian, Stencil
+
+GRID = Grid((8, 8))
+LAP = Laplacian(GRID)
+
+
+@pytest.mark.parametrize("f", [
+    lambda u: xnp.roll(u, 1, 0) - u[0, 0], lambda u: np.roll(u, 1, 0), lambda u: xnp.pad(u, 1)[2:, 1:-1],
+    lambda u: u[1, 0] - u, lambda u: u - u[1, 0], lambda u: 2.0 * u, lambda u: u / 2, lambda u: -u,
+    lambda u: np.ones((7, 7)) * u, lambda u: sum(u),
+])  # fmt: skip
+def test_stencils_look_at_shifted_fields(f):
+    with pytest.raises(
+        ValueError, match=r"looked at by whole numbers.*u\[0, 0\] is the field.*xnp.roll"
+    ):
+        Stencil(GRID, f)
+
+
+@pytest.mark.parametrize("mistake, words", [
+    (lambda: Stencil(GRID, lambda u: u[1:, :] - u[:-1, :]), r"2 whole numbers of nodes, as u\[1, 0\]"),
+    (lambda: Stencil(GRID, lambda u: u[1] - u[0]), r"2 whole numbers of nodes, as u\[1, 0\]"),
+    (lambda: Stencil(GRID, lambda u: np.ones((9, 9)) * u[1, 0]), r"arrays of that shape.*shorter than grid.shape"),
+    (lambda: operator.mul(LAP, lambda x, y: x), "the field or function in front"),
+    (lambda: LAP * np.ones((7, 7)), "the field or function in front"),
+    (lambda: pde.stable_step(LAP), "what takes steps.*RungeKutta"),
+    (lambda: pde.stable_step(lambda u, t: u), "what takes steps"),
+])  # fmt: skip
+def test_errors_say_what_to_write(mistake, words):
+    with pytest.raises(ValueError, match=words):
+        mistake()
+
+
+def test_powers_are_products_that_are_solved():
+    u = pde.solve(LAP**2, 1.0)
+    assert xnp.allclose(u, pde.solve(LAP @ LAP, 1.0))
+    assert (Diffusion(GRID, 2.0) ** 3).reach == (3, 3) and (LAP**1).shape == LAP.shape
+    with pytest.raises(ValueError, match="1 or more"):
+        operator.pow(LAP, 0)
