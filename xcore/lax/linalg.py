@@ -14,7 +14,7 @@ from .. import numpy as xnp
 from .._control import scan
 from .._core import dtypes, errors, fused, typeof
 from ..numpy._matrices import symmetric
-from ..numpy._promote import as_array, as_arrays, as_inexact, astype
+from ..numpy._promote import as_array, as_arrays, as_inexact, astype, check_alike, promote_dtypes
 from ..numpy._select import safe_divide
 
 __all__ = [
@@ -477,10 +477,10 @@ def tridiagonal_solve(dl, d, du, b, *, perturb_singular: bool = False):
            [1.]], dtype=float32)
     """
     _offered("tridiagonal_solve", "perturb_singular", perturb_singular, ())
-    dl, d, du = as_arrays("lax.linalg.tridiagonal_solve", dl, d, du, inexact=True)
-    return ops.tridiagonal_solve(
-        dl, d, du, astype(_matrix("tridiagonal_solve", b), typeof(d).dtype)
-    )
+    who = "lax.linalg.tridiagonal_solve"
+    check_alike(who, dl, d, du, b, any_rank=True)
+    *diagonals, b = [as_inexact(who, x) for x in promote_dtypes(who, dl, d, du, b)]
+    return ops.tridiagonal_solve(*as_arrays(who, *diagonals), _matrix("tridiagonal_solve", b))
 
 
 @fused(2)

@@ -6,7 +6,7 @@ import math
 
 from .. import numpy as xnp
 from .._core import dtypes, errors, fused, one_of, typeof
-from ..numpy._promote import as_inexact
+from ..numpy._promote import as_inexact, check_alike, promote_dtypes
 from ..special._sums import logsumexp, masked_softmax
 
 _WHO = "nn.dot_product_attention"
@@ -53,7 +53,8 @@ def dot_product_attention(
 @fused(7)
 def _attend(query, key, value, bias, mask, query_lengths, key_lengths,
             scale, causal, window, residual):  # fmt: skip
-    query, key, value = (as_inexact(_WHO, x) for x in (query, key, value))
+    check_alike(_WHO, query, key, value, any_rank=True)
+    query, key, value = (as_inexact(_WHO, x) for x in promote_dtypes(_WHO, query, key, value))
     single = typeof(query).ndim == 3
     if single:
         query, key, value = (x[None] for x in (query, key, value))

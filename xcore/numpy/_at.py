@@ -42,6 +42,7 @@ from ._promote import (
     broadcast_to,
     checked_scalar,
     kind_and_weak,
+    refuse_complex,
     result_dtype,
 )  # fmt: skip
 from ._sanitize import check_cast
@@ -151,10 +152,7 @@ def _value_like(x, v):
     v = as_value(who, asarray(v, t.dtype) if isinstance(v, (list, tuple)) else v, "value")
     if config.settings().numpy_dtype_promotion == "strict":
         result_dtype(who, x, v)
-    if dtypes.is_complex(kind_and_weak(v)[0]) and not dtypes.is_complex(t.dtype):
-        raise errors.DTypeError(
-            f"xcore: complex values cannot be assigned into {t}; take .real, or make the array complex first."
-        )
+    refuse_complex("", v, t.dtype, t)
     if type(v) not in SCALARS:
         if config.settings().sanitize:
             check_cast(f"{WHO}[...]", v, t.dtype)

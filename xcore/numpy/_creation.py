@@ -20,6 +20,7 @@ from ._promote import (
     broadcast_to,
     check_shape,
     dtype_or,
+    refuse_complex,
     result_dtype,
 )  # fmt: skip
 from ._sanitize import check_cast
@@ -369,6 +370,7 @@ def full(shape, fill_value, dtype=None, *, device=None, out_sharding=None):
     if type(fill_value) in SCALARS:
         given = typeof(_converted(fill_value, None) if dtype is None else to_array(fill_value))
         wanted = given.dtype if dtype is None else dtypes.as_dtype(dtype)
+        refuse_complex("numpy.full", fill_value, wanted)
         value = cast_on_host(np.asarray(fill_value), wanted)[()]
         return constant(shape, value, wanted, given.weak and dtype is None, device)
     value = asarray(fill_value, dtype)

@@ -7,7 +7,15 @@ from .._core import boundary, dtypes, errors, fused, typeof
 from . import _join, _repeat
 from ._compound import fills, moves
 from ._placement import on_device, spreads
-from ._promote import as_array, astype, axes_of, check_alike, check_shape, one_axis
+from ._promote import (
+    as_array,
+    astype,
+    axes_of,
+    check_alike,
+    check_shape,
+    one_axis,
+    refuse_complex,
+)
 
 
 @fused(1)
@@ -232,6 +240,7 @@ def pad(operand, padding_value, padding_config):
     low, high, interior = (
         (tuple(p) for p in zip(*padding_config, strict=True)) if padding_config else ((), (), ())
     )
+    refuse_complex("lax.pad", value, typeof(x).dtype)
     return ops.pad(x, astype(value, typeof(x).dtype), low=low, high=high, interior=interior)
 
 
@@ -250,7 +259,9 @@ def full(shape, fill_value, dtype=None, *, sharding=None):
     Array([7., 7.], dtype=float32)
     """
     value = as_array("lax.full", fill_value)
-    value = astype(value, dtypes.as_dtype(dtype)) if dtype is not None else value
+    if dtype is not None:
+        refuse_complex("lax.full", value, dtypes.as_dtype(dtype))
+        value = astype(value, dtypes.as_dtype(dtype))
     out = ops.broadcast_in_dim(value, shape=check_shape("lax.full", shape), dims=())
     return on_device(out, sharding)
 

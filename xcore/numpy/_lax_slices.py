@@ -9,7 +9,7 @@ from .._control.checks import check_starts
 from .._core import dtypes, errors, findings, fused, typeof
 from ._compound import moves
 from ._lax_shapes import expand_dims, squeeze
-from ._promote import as_array, astype, check_alike, check_shape, one_axis
+from ._promote import as_array, astype, check_alike, check_shape, one_axis, refuse_complex
 
 
 @fused(1)
@@ -143,6 +143,7 @@ def dynamic_update_slice(operand, update, start_indices, *, allow_negative_indic
     x = as_array("lax.dynamic_update_slice", operand)
     update = as_array("lax.dynamic_update_slice", update)
     check_alike("lax.dynamic_update_slice", x, update)
+    refuse_complex("lax.dynamic_update_slice", update, typeof(x).dtype)
     update = astype(update, typeof(x).dtype)
     shape = typeof(x).shape
     starts = _starts("lax.dynamic_update_slice", start_indices, shape, allow_negative_indices)
@@ -222,6 +223,7 @@ def dynamic_update_slice_in_dim(
            [0., 0., 1.]], dtype=float32)
     """
     t = typeof(as_array("lax.dynamic_update_slice_in_dim", operand))
+    check_alike("lax.dynamic_update_slice_in_dim", operand, update)
     axis = one_axis("lax.dynamic_update_slice_in_dim", axis, t.ndim)
     return dynamic_update_slice(
         operand, update, [start_index if i == axis else 0 for i in range(t.ndim)],
@@ -246,6 +248,7 @@ def dynamic_update_index_in_dim(operand, update, index, axis: int, *, allow_nega
     Array([[0., 0.],
            [5., 6.]], dtype=float32)
     """
+    check_alike("lax.dynamic_update_index_in_dim", operand, update, any_rank=True)
     x, u = as_array("lax.update", operand), as_array("lax.update", update)
     axis = one_axis("lax.dynamic_update_index_in_dim", axis, typeof(x).ndim)
     u = u if typeof(u).ndim == typeof(x).ndim else expand_dims(u, (axis,))

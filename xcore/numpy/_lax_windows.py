@@ -12,7 +12,15 @@ from .. import _ops as ops
 from .._control import vmap
 from .._core import boundary, dtypes, errors, fused, tree, typeof
 from . import _lax_elementwise as elementwise
-from ._promote import SCALARS, as_array, astype, check_alike, checked_scalar, one_axis
+from ._promote import (
+    SCALARS,
+    as_array,
+    astype,
+    check_alike,
+    checked_scalar,
+    one_axis,
+    refuse_complex,
+)
 
 # convolutions
 
@@ -342,6 +350,7 @@ def _operands(who: str, operands, init_values):
 
 def _init(who: str, value, dtype):
     """Python numbers keep all their digits."""
+    refuse_complex(who, value if type(value) in SCALARS else as_array(who, value), dtype)
     return (
         checked_scalar(value, dtype)
         if type(value) in SCALARS

@@ -123,6 +123,16 @@ def cast(x: Any, dtype: Any, weak: bool, shape: Any = None) -> Any:
     return astype(x, dtype, weak)
 
 
+def refuse_complex(who: str, x: Any, dtype: np.dtype, into: Any = None) -> None:
+    """Raise where values that are put among real ones would lose their imaginary parts."""
+    if dtypes.is_complex(kind_and_weak(x)[0]) and not dtypes.is_complex(dtype) and dtype != bool:
+        name = f"xcore.{who}" if who else "xcore"
+        raise errors.DTypeError(
+            f"{name}: complex values cannot be assigned into {into or dtype.name}; take .real, or make the array "
+            "complex first."
+        )
+
+
 def checked_scalar(x: Any, dtype: np.dtype):
     """A Python scalar as a NumPy one. Ints that do not fit are refused; in JAX (narrow) they wrap around."""
     if type(x) is int and dtype.kind in "iu":
@@ -204,17 +214,19 @@ def as_alike(who: str, *xs: Any, power: bool = False, **options: Any) -> list:
     return as_arrays(who, *xs, **options)
 
 
-def check_alike(who: str, *xs: Any, power: bool = False) -> None:
+def check_alike(who: str, *xs: Any, power: bool = False, any_rank: bool = False) -> None:
     """Raise where a user gave lax values of several dtypes, or of several numbers of axes, under narrow."""
     values = [as_value(who, x) for x in xs]
     given = [kind_and_weak(x)[0] for x in values]
     raised = power and dtypes.is_inexact(given[0]) and dtypes.is_integer(given[1])
     alike = raised or len(set(given)) == 1
     ranks = {len(shape_of(x)) for x in values} - {0}
-    if (alike and len(ranks) < 2) or not (config.settings().narrow and called_by_user(who)):
+    if (alike and (any_rank or len(ranks) < 2)) or not (
+        config.settings().narrow and called_by_user(who)
+    ):
         return
     if not alike:
-        raise errors.dtype_mismatch(who, **{f"operand {i}": t for i, t in enumerate(given)})
+        raise errors.dtype_mismatch(who, **{f"operand {i}": x for i, x in enumerate(values)})
     raise errors.ShapeError(
         f"xcore.{who}: operands need one number of axes, or none; given shapes {[*map(shape_of, values)]}."
     )

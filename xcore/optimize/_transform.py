@@ -18,7 +18,7 @@ from .. import numpy as xnp
 from .._control import cond, custom_jvp
 from .._core import Array, ArrayLike, PyTree, dtypes, errors, tree, typeof
 from ..linalg._range import in_units, magnitude
-from ..numpy._promote import as_inexact
+from ..numpy._promote import as_inexact, refuse_complex
 
 
 class GradientTransformation(NamedTuple):
@@ -132,6 +132,7 @@ def apply_updates(params: PyTree, updates: PyTree) -> PyTree:
     def add(p, u):
         p = xnp.asarray(p)
         total = p + u
+        refuse_complex("optimize.apply_updates", total, p.dtype)
         return total if typeof(total).dtype == p.dtype else total.astype(p.dtype)
 
     return tree.map(add, params, updates)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ... import numpy as xnp
 from ... import random
-from ..._control import stop_gradient, vmap
+from ..._control import eval_shape, stop_gradient, vmap
 from ..._core import Array, ArrayLike, PyTree, Shape, boundary, dtypes, errors, one_of, tree
 from ...linalg import (
     CG,
@@ -55,16 +55,17 @@ from ._matrices import (
 
 
 class _Flat:
-    """Trees of arrays as vectors, and back."""
+    """Trees of arrays as vectors, and back, in a dtype that holds what goes with them, too."""
 
-    def __init__(self, b):
+    def __init__(self, b, *beside):
         leaves, self.structure = tree.flatten(b)
         leaves = [xnp.asarray(x) for x in leaves]
         self.shapes = [x.shape for x in leaves]
         self.dtypes = [x.dtype for x in leaves]
         self.cuts = np.cumsum([x.size for x in leaves])[:-1].tolist()
         self.size = sum(x.size for x in leaves)
-        self.dtype = dtypes.to_inexact(xnp.result_type(*leaves))
+        kinds = [x.dtype if hasattr(x, "dtype") else x for x in tree.leaves(beside)]
+        self.dtype = dtypes.to_inexact(xnp.result_type(*leaves, *kinds))
 
     def vector(self, x):
         leaves, structure = tree.flatten(x)
@@ -93,11 +94,11 @@ def _operator(a, symmetric: bool = False):
 
 
 def _solve(solver, A, b, x0, M, symmetric: bool):
-    flat = _Flat(b)
+    A, M = _as_function(A), None if M is None else _as_function(M)
+    flat = _Flat(b, x0, *[eval_shape(f, b) for f in (A, M) if f is not None])
     real = not dtypes.is_complex(flat.dtype)
 
     def operator(f):
-        f = _as_function(f)
         made = lambda _, v: flat.vector(f(flat.tree(v)))  # noqa: E731
         own = flat.shapes[0] if len(flat.shapes) == 1 else None
         return FunctionOperator(
