@@ -844,6 +844,18 @@ def no_singular_lane():
 # What is hardly meant
 
 
+@bug("fill_diagonal gives a changed copy, and nobody keeps it")
+def diagonal_that_is_lost():
+    a = xnp.ones((3, 3))
+    xnp.fill_diagonal(a, 5.0, inplace=False)  # <- here
+    return a
+
+
+@mended
+def diagonal_that_is_kept():
+    return xnp.fill_diagonal(xnp.ones((3, 3)), 5.0, inplace=False)
+
+
 @bug("nobody keeps it")
 def change_that_is_lost():
     x = xnp.zeros(3)

@@ -41,6 +41,10 @@ def test_floats(told):
 CASTS = {
     "numbers": lambda x: xnp.asarray([0.5, float(x)], dtype="int32"),
     "number": lambda x: xnp.asarray(float(x), dtype="int32"),
+    "full": lambda x: xnp.full(2, float(x), dtype="int32"),
+    "linspace": lambda x: xnp.linspace(0.0, float(x), 4, dtype="int32"),
+    "logspace": lambda x: xnp.logspace(0.0, np.log2(x), 4, base=2.0, dtype="int32"),
+    "geomspace": lambda x: xnp.geomspace(1.0, float(x), 4, dtype="int32"),
     "sum of casts": lambda x: xnp.asarray([x, 0.0]).sum(dtype="int32"),
     "sum": lambda x: xc.jit(lambda v: v.sum(dtype="int8"))(xnp.asarray([int(x) // 2**33, 1])),
     "running sum": lambda x: xnp.cumsum(xnp.asarray([100, int(x) // 2**32]), dtype="int8"),

@@ -285,16 +285,16 @@ def do_not_reuse_trace() -> None:
     count += 1
 
 
-def is_discarded(module: str) -> bool:
-    """Whether the user's line, which called this module of ours, throws the result away."""
+def is_discarded(module: str | None) -> bool:
+    """Whether the user's line, which called this module of ours (None: any), throws the result away."""
     frame, first = caller()
-    if frame is None or first != module:
+    if frame is None or module not in (None, first):
         return False
     behind = (name for offset, name in _operations(frame.f_code) if offset > frame.f_lasti)
     return next(behind, "") == "POP_TOP"
 
 
-def report_discarded(text: str, module: str) -> None:
+def report_discarded(text: str, module: str | None = None) -> None:
     """Report a result that is discarded."""
     if looks_for("unused") and is_discarded(module):
         report("unused", text)

@@ -371,6 +371,8 @@ def full(shape, fill_value, dtype=None, *, device=None, out_sharding=None):
         given = typeof(_converted(fill_value, None) if dtype is None else to_array(fill_value))
         wanted = given.dtype if dtype is None else dtypes.as_dtype(dtype)
         refuse_complex("numpy.full", fill_value, wanted)
+        if config.settings().sanitize:
+            check_cast("numpy.full", np.asarray(fill_value), wanted)
         value = cast_on_host(np.asarray(fill_value), wanted)[()]
         return constant(shape, value, wanted, given.weak and dtype is None, device)
     value = asarray(fill_value, dtype)

@@ -8,7 +8,7 @@ import operator
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors, from_numpy, fused, is_evaluating, one_of, typeof
+from .._core import config, dtypes, errors, from_numpy, fused, is_evaluating, one_of, typeof
 from ._creation import cast_on_host
 from ._placement import on_device, placement
 from ._promote import (
@@ -22,6 +22,7 @@ from ._promote import (
     one_axis,
     result_dtype,
 )  # fmt: skip
+from ._sanitize import check_cast
 
 
 def arange(start, stop=None, step=None, dtype=None, *, device=None, out_sharding=None):
@@ -141,7 +142,7 @@ def _linspace(ends, num, endpoint, real, wanted, axis):
     out, step = _spaced(start, stop, num, gaps, endpoint, typeof(start).dtype)
     if dtypes.is_integer(wanted):
         out = _rounded_down(out, start, stop)
-    out = astype(out, wanted)
+    out = _cast("linspace", out, wanted)
     axis = one_axis("numpy.linspace", axis, typeof(out).ndim)
     return ops.move_axis(out, 0, axis), astype(step, real)
 
@@ -222,7 +223,13 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
         exponents = linspace(start + 0 * base, stop + 0 * base, num, endpoint, axis=axis)
         base = ops.reshape(base, shape=_with_one(typeof(base).shape, axis, typeof(exponents).ndim))
     out = base**exponents  # pyright: ignore[reportOperatorIssue]
-    return out if dtype is None else astype(out, dtypes.as_dtype(dtype))
+    return out if dtype is None else _cast("logspace", out, dtypes.as_dtype(dtype))
+
+
+def _cast(name: str, out, dtype):
+    if config.settings().sanitize:
+        check_cast(f"numpy.{name}", out, dtype)
+    return astype(out, dtype)
 
 
 def _with_one(shape, axis, ndim):
@@ -251,7 +258,7 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     num = operator.index(concrete("numpy.geomspace", num))
     if num < 0:
         raise errors.bad_argument("numpy.geomspace", "num", num, "0 or more")
-    return astype(_geomspace(ends, num, bool(endpoint), axis), wanted)
+    return _cast("geomspace", _geomspace(ends, num, bool(endpoint), axis), wanted)
 
 
 @fused(1)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import _ops as ops
-from .._core import Array, ArrayType, Value, dtypes, errors, one_of, typeof
+from .._core import Array, ArrayType, Value, config, dtypes, errors, findings, one_of, typeof
 from .._core.eval import from_numpy, fused, is_array_like
 from ._compound import moves
 from ._creation import asarray, zeros
@@ -418,6 +418,11 @@ def not_in_place(who: str, inplace) -> None:
             inplace,
             "False: arrays are immutable",
             "The result is a changed copy: x = f(x, ..., inplace=False).",
+        )
+    if config.settings().sanitize:
+        name = who.removeprefix("numpy.")
+        findings.report_discarded(
+            f"{name} gives a changed copy, and nobody keeps it: arrays do not change. Write x = {name}(x, ...)."
         )
 
 
