@@ -50,6 +50,47 @@ def test_the_command(name, tmp_path):
         assert "xcore sanitize: the script failed" in done.stderr
 
 
+GOES_ON = """
+import threading
+import xcore as xc, xcore.numpy as xnp
+
+def divide(x):
+    return x / x
+
+def look_up(x):
+    return xc.jit(lambda x, i: x[i])(x, 5)
+
+def draw(key):
+    return xc.random.normal(key) + xc.random.uniform(key)
+
+for f, x in ((divide, xnp.zeros(2)), (look_up, xnp.ones(3)), (draw, xc.random.key(0))):
+    try:
+        f(x)
+    except Exception:
+        print("caught")
+
+def root():
+    xnp.sqrt(xnp.asarray([-1.0])).sum().item()
+
+thread = threading.Thread(target=root)
+thread.start()
+thread.join()
+"""
+
+
+def test_errors_that_the_script_catches(tmp_path):
+    script = tmp_path / "goes_on.py"
+    script.write_text(GOES_ON)
+    command = [sys.executable, "-m", "xcore", "sanitize", str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert done.stdout.count("caught") == 3
+    assert "xcore sanitize: 4 findings" in done.stderr
+    for line in (6, 9, 12, 21):
+        assert f"goes_on.py:{line} in " in done.stderr
+    assert done.stderr.count("the script went on") == 4
+
+
 def write(x, i):
     return x.at[i].set(1.0)
 

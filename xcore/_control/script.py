@@ -47,15 +47,23 @@ def run_script(path: str, arguments) -> int:
             messages += _unread(run())
     except SystemExit as e:
         status = e.code if isinstance(e.code, int) else 1 if e.code else 0
-    except BaseException:
+    except BaseException as e:
         traceback.print_exc()
+        findings.messages.pop(str(e), None)
         status = 1
     finally:
         warnings.showwarning = show
-    found = len(messages)
+    found = len(messages) + len(_caught())
     text = f"{found} finding{'s' * (found != 1)}" if not status else "the script failed"
     print(f"xcore sanitize: {text}", file=sys.stderr)
     return status or int(bool(found))
+
+
+def _caught() -> list[str]:
+    """Errors that the script, or the end of one of its threads, has caught."""
+    for message in findings.messages:
+        print(f"{message}\n  (this was raised, and the script went on)", file=sys.stderr)
+    return [*findings.messages]
 
 
 def _unread(held) -> list:

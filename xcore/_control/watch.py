@@ -80,7 +80,7 @@ def _tell_failed(error: Error) -> None:
     if findings.is_allowed(kind, site.where):
         return
     if site.place is not None and findings.KINDS[kind]:
-        raise error.exception()  # pyright: ignore[reportGeneralTypeIssues]
+        raise findings.raised(error.exception())  # pyright: ignore[reportGeneralTypeIssues]
     if site.place is None:  # of a function of the library, which serves callers on any line
         findings.report(kind, text)
     else:

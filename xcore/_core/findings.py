@@ -105,13 +105,24 @@ def report(kind: str, text: str, where: Any = None) -> None:
     shown = describe_where(where)
     message = f"xcore: {text}" + (f"\n  {shown}" if shown else "")
     if KINDS[kind]:
-        raise _CLASSES.get(kind, errors.SanitizeError)(message)
+        raise raised(_CLASSES.get(kind, errors.SanitizeError)(message))
     name, line = place[:2] if place else ("<unknown>", 0)
     if (kind, name, line) not in _given:
         _given.add((kind, name, line))
         warnings.warn_explicit(errors.SanitizeWarning(message), None, name, line)
 
 
+messages: dict[str, None] = {}  # of the errors, in their order: a script may have caught them
+
+
+def raised(error: Exception) -> Exception:
+    """An error that is about to be raised, remembered."""
+    if len(messages) < _MOST:
+        messages[str(error)] = None
+    return error
+
+
+_MOST = 1000
 _CLASSES = {"index": errors.CheckIndexError, "overflow": errors.SanitizeOverflowError}
 
 
@@ -149,6 +160,7 @@ def forget() -> None:
     global count
     count = 0
     _given.clear()
+    messages.clear()
     pending.clear()
 
 

@@ -66,7 +66,7 @@ def consume(who: str, stream, data, part_of=None) -> None:
     if key_uses.note_use(key_uses.Use(who, stream, holder, part, here)) and findings.only_through(
         *_DRAWING
     ):
-        raise _loop_error(who, here)
+        raise findings.raised(_loop_error(who, here))
     traced_part = part is not None and type(data) is not Array
     _record(who, (stream.name, (id(holder), part) if traced_part else identity(data)), holder, here)
 
@@ -75,7 +75,7 @@ def _record(who: str, name, holder, here) -> None:
     with _lock:
         before = _uses.get(name)
         if before is not None and before.holder() is not None:
-            raise _reuse_error(who, here, before)
+            raise findings.raised(_reuse_error(who, here, before))
         _uses[name] = _Use(who, here, holder)
         if len(_uses) % 1024 == 0:
             _forget_the_dead()
@@ -93,7 +93,7 @@ def _count(use: key_uses.Use) -> None:
     """A use that a traced function makes when it is called."""
     here = user_frame(2)
     if key_uses.note_use(use._replace(where=here)) and findings.only_through(*_DRAWING):
-        raise _loop_error(use.who, here)
+        raise findings.raised(_loop_error(use.who, here))
     _record(use.who, _name_of(use), use.data, here)
 
 
