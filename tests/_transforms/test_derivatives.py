@@ -5,6 +5,7 @@ import pytest
 
 import xcore as xc
 import xcore.numpy as xnp
+from xcore import lax
 
 
 @pytest.fixture(autouse=True)
@@ -119,6 +120,73 @@ def test_linear_transpose():
     a = np.arange(6.0).reshape(2, 3)
     f = xc.linear_transpose(lambda x: a @ x, np.zeros(3))
     assert np.allclose(f(np.asarray([1.0, 2.0]))[0], a.T @ [1.0, 2.0])
+
+
+def doubled_twice(x):
+    return lax.scan(lambda c, _: (2 * c, c), x, None, length=2)
+
+
+LINEAR = {  # functions of one array of 3, and their matrices
+    "sum": (lambda x: xnp.sum(x)[None], np.ones((1, 3))),
+    "reversed": (lambda x: 3 * x[::-1] - x, 3 * np.eye(3)[::-1] - np.eye(3)),
+    "matrix": (lambda x: xnp.arange(6).reshape(2, 3).astype(x.dtype) @ x, np.arange(6).reshape(2, 3)),
+    "gathered": (lambda x: x[xnp.asarray([0, 0, 1])], np.asarray([[1, 0, 0], [1, 0, 0], [0, 1, 0]])),
+    "scan": (
+        lambda x: xnp.concatenate([doubled_twice(x)[0], doubled_twice(x)[1].ravel()]),
+        np.concatenate([4 * np.eye(3), np.eye(3), 2 * np.eye(3)]),
+    ),
+    "slices": (
+        lambda x: lax.scan(lambda c, v: (c + 2 * v, c), 0 * x[0], x)[1],
+        np.asarray([[0, 0, 0], [2, 0, 0], [2, 2, 0]]),
+    ),
+    "map": (lambda x: lax.map(lambda v: 5 * v, x), 5 * np.eye(3)),
+    "cond": (lambda x: lax.cond(True, lambda v: 2 * v, lambda v: v, x), 2 * np.eye(3)),
+    "call": (lambda x: xc.jit(lambda v: -v)(x), -np.eye(3)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64"])
+@pytest.mark.parametrize("name", LINEAR)
+def test_linear_transpose_of_what_users_write(name, dtype):
+    f, matrix = LINEAR[name]
+    x, ct = np.zeros(3, dtype), np.arange(1, 1 + len(matrix)).astype(dtype)
+    for g in (lambda ct: xc.linear_transpose(f, x)(ct), xc.jit(xc.linear_transpose(f, x))):
+        (found,) = g(ct)
+        assert found.dtype == dtype and np.array_equal(found, matrix.T @ ct)
+
+
+def test_linear_transpose_of_a_scan_whose_carry_starts_elsewhere():
+    sums = lambda x: lax.scan(lambda c, v: (c + 2 * v, c), np.ones(2, x.dtype) * 0, x)
+    ct = np.arange(2.0, dtype="float32"), np.asarray([[1, 2], [3, 4]], "float32")
+    (found,) = xc.linear_transpose(sums, np.zeros((2, 2), "float32"))(ct)
+    assert np.array_equal(found, [2 * (ct[0] + ct[1][1]), 2 * ct[0]])
+
+
+def test_cotangents_are_of_the_dtype_of_results():
+    for pull in (xc.linear_transpose(lambda x: 2 * x, 1), xc.vjp(lambda x: 2 * x, 1.0)[1]):
+        with pytest.raises(TypeError, match="cotangent of a result"):
+            pull(1j)
+    with pytest.raises(TypeError, match="linear_transpose: the cotangent of a result int64"):
+        xc.linear_transpose(lambda x: 2 * x, 1)(1.5)
+
+
+def test_holomorphic_functions_have_complex_results():
+    for transform in (xc.grad, xc.value_and_grad, xc.jacfwd, xc.jacrev, xc.hessian):
+        with pytest.raises(TypeError, match="holomorphic=True needs complex results"):
+            transform(xnp.abs, holomorphic=True)(1 + 1j)
+
+
+def test_jacobians_with_respect_to_integers():
+    by_x, by_n = xc.jacrev(lambda x, n: x * n, (0, 1), allow_int=True)(np.ones(2), np.arange(2))
+    assert np.array_equal(by_x, np.diag([0.0, 1.0]))
+    assert by_n.dtype == xc.float0 and by_n.shape == (2, 2)
+
+
+def test_argnums_are_integers_of_any_kind():
+    for transform in (xc.grad, xc.jacfwd, xc.jacrev, xc.hessian, xc.value_and_grad):
+        f = lambda x, y: x * y * y
+        a, b = transform(f, 1)(2.0, 3.0), transform(f, np.int64(1))(2.0, 3.0)
+        assert np.array_equal(a, b)
 
 
 # Special places

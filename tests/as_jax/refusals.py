@@ -97,6 +97,65 @@ def check_python_ints_that_a_dtype_does_not_hold():
         assert jnp.asarray(2**40).dtype == jnp.array([2**40]).dtype == np.int64
 
 
+def check_ints_that_32_bits_do_not_hold():
+    """A Python int that comes into a program, or onto a device, is of 32 bits, unless 64-bit values are on."""
+    big, f = 2**40, lambda x: x
+    for call in (
+        jax.jit(f), lambda x: jax.vmap(f, in_axes=None, axis_size=2)(x), jax.device_put, lambda x: jax.eval_shape(f, x),
+        lambda x: lax.scan(lambda c, x: (c, x), x, None, length=1), lambda x: jax.jit(lambda y: y + x)(jnp.int32(1)),
+    ):  # fmt: skip
+        raises(OverflowError, call, big)
+        with jax.enable_x64(True):
+            call(1)
+    assert jnp.int32(5) < big and (jnp.uint32(1) + 2**31).dtype == np.uint32
+    assert jnp.ones_like([1, 2]).dtype == jnp.zeros_like([True], dtype=int).dtype == np.int32
+
+
+def check_static_arguments_that_are_traced():
+    f = jax.custom_vjp(lambda n, x: n * x, nondiff_argnums=(0,))
+    f.defvjp(lambda n, x: (n * x, n), lambda n, r, g: (g,))
+    raises(jax.errors.UnexpectedTracerError, jax.grad(lambda x: f(x, x)), 2.0)
+    raises(
+        ValueError, lambda: jax.pmap(lambda a, b: a + b, static_broadcasted_argnums=1)(X[None], b=1)
+    )
+
+
+def check_keys_are_no_numpy_arrays():
+    key = jax.random.key(0)
+    for call in (np.asarray, np.array, np.sin, lambda k: np.zeros(3) + k):
+        assert "key_data" in raises(TypeError, call, key)
+    assert np.shape(key) == () and np.asarray(jax.random.key_data(key)).shape == (2,)
+
+
+def check_values_of_checkify_and_linalg():
+    from jax.experimental import checkify
+
+    assert checkify.init_error.get() is None
+    a = jnp.asarray([[4.0, 1.0], [1.0, -3.0]])
+    for found, wanted in zip(jnp.linalg.slogdet(a, method="qr"), np.linalg.slogdet(a), strict=True):
+        close(found, wanted)
+
+
+def check_loops_refuse_what_is_none():
+    raises(TypeError, lax.associative_scan, 42, X)
+    raises(TypeError, lax.switch, 0, [42])
+    raises(TypeError, lax.cond, 1j, lambda: 1, lambda: 2)
+    raises(TypeError, jax.named_scope, 3)
+    for unroll in (-1, 1.5):
+        raises(
+            (ValueError, TypeError), lambda u=unroll: lax.scan(lambda c, x: (c, x), 0, X, unroll=u)
+        )
+    close(lax.map(lambda x: x + 1, X, batch_size=0), X + 1)
+
+
+def check_zeros_of_primals_are_cotangents():
+    f = jax.custom_vjp(lambda x, y: x * y)
+    zero = jax.custom_derivatives.zero_from_primal
+    f.defvjp(lambda x, y: (x * y, y), lambda y, g: (2 * g, zero(y)))
+    for y in (1.0, jnp.ones(()), np.float32(1)):
+        close(jax.grad(f, (0, 1))(3.0, y), (2, 0))
+
+
 def check_matrices_without_an_inverse_give_no_error():
     zero = jnp.zeros((2, 2))
     assert not jnp.isfinite(jnp.linalg.inv(zero)).all()

@@ -320,6 +320,8 @@ def cond(pred, *args, operand=_NOTHING, linear=None, true_fun=None, false_fun=No
         raise errors.ShapeError(
             f"xcore.lax.cond: the predicate must be a scalar, given {t}. Use xnp.where to choose element by element."
         )
+    if dtypes.is_complex(t.dtype):
+        raise errors.DTypeError(f"xcore.lax.cond: the predicate must be a real number, given {t}.")
     if config.settings().disable_jit:
         return true_fun(*operands) if pred else false_fun(*operands)
     p = p if t.dtype == bool else ops.ne(p, zeros(t))
@@ -357,7 +359,9 @@ def switch(index, branches, *operands, operand=_NOTHING):
     """
     branches = list(branches)
     if not branches or not all(map(callable, branches)):
-        raise ValueError("xcore.lax.switch: branches must be a non-empty sequence of functions.")
+        raise errors.bad_argument(
+            "lax.switch", "branches", branches, "a non-empty sequence of functions"
+        )
     operands = operands if operand is _NOTHING else (operand,)
     value = to_value(index)
     t = typeof(value)

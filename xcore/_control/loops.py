@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import SupportsIndex
+
 import numpy as np
 
 from .. import _ops as ops
@@ -95,6 +97,10 @@ def scan(f, init, xs=None, length=None, reverse: bool = False, unroll=1, _split_
     """
     if not callable(f):
         raise TypeError(f"xcore.lax.scan: expected a function, given {errors.describe(f)}.")
+    if not isinstance(unroll, SupportsIndex) or unroll < 0:
+        raise errors.bad_argument(
+            "lax.scan", "unroll", unroll, "a bool, or an integer that is not negative"
+        )
     if progress:
         return _scan_with_bar(f, init, xs, length, progress, reverse=reverse, unroll=unroll)
     values, structure = leaf_values("lax.scan", "init", init)
@@ -242,7 +248,7 @@ def map(f, xs, *, batch_size=None):
     >>> xc.lax.map(lambda x: x**2, xnp.arange(3.0))
     Array([0., 1., 4.], dtype=float32)
     """
-    if batch_size is None:
+    if not batch_size:
         return scan(lambda _, x: ((), f(x)), (), xs)[1]
     values, structure = leaf_values("lax.map", "xs", xs)
     n = _length("lax.map", values, xs, None)
@@ -286,6 +292,10 @@ def associative_scan(fn, elems, reverse: bool = False, axis: int = 0):
     >>> xc.lax.associative_scan(lambda a, b: a + b, xnp.arange(4))
     Array([0, 1, 3, 6], dtype=int32)
     """
+    if not callable(fn):
+        raise TypeError(
+            f"xcore.lax.associative_scan: expected a function, given {errors.describe(fn)}."
+        )
     values, structure = leaf_values("lax.associative_scan", "elems", elems)
     if not values:
         return elems

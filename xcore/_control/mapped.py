@@ -346,6 +346,11 @@ def pmap(
 
     @wraps(fun)
     def run(*args, **kwargs):
+        if static and max(static) >= len(args):
+            raise ValueError(
+                f"xcore.pmap: static_broadcasted_argnums={static}, but the function was given {len(args)} "
+                "positional arguments. Give static arguments by position."
+            )
         fixed = {i: args[i] for i in static}
         axes = in_axes
         if isinstance(axes, (tuple, list)):

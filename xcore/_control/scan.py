@@ -6,7 +6,17 @@ import functools
 
 import numpy as np
 
-from .._core import ArrayType, Op, bind, eval_program, from_numpy, trace_closed, typeof
+from .._core import (
+    ArrayType,
+    Linear,
+    Op,
+    bind,
+    dtypes,
+    eval_program,
+    from_numpy,
+    trace_closed,
+    typeof,
+)
 from .._ops import add, broadcast, transpose, zeros
 from .._transforms.programs import (
     batch_program,
@@ -276,8 +286,27 @@ def _linearize(primals, nonzero, *, parts_of=linearize_program, **params):
     return outs[:n], tangent_fn
 
 
+def _transpose_as_written(cotangents, args, unknown, params):
+    """A scan of a user's, linear in some arguments: it is its own derivative, at zero."""
+    types = [a.type.strong() for a in args if type(a) is Linear]
+    if not all(dtypes.is_inexact(t.dtype) for t in types):
+        raise NotImplementedError(
+            "xcore.linear_transpose: a scan of integers is transposed where its whole carry depends on the arguments; "
+            "here a part does not. Make it depend, or use floats."
+        )
+    at_zero = [zeros(a.type.strong()) if type(a) is Linear else a for a in args]
+    tangents_of = _linearize(at_zero, unknown, **params)[1]
+    moved = lambda *ts: tangents_of(*fill(ts, unknown))  # noqa: E731
+    return fill(transpose_under_trace(moved, [], types, cotangents), unknown)
+
+
 def _transpose(cotangents, *args, **params):
     s = Scan(**params)
+    if s.linear is None:
+        unknown = [type(a) is Linear for a in args]
+        if not all(s.split(unknown)[1]):
+            return _transpose_as_written(cotangents, args, unknown, params)
+        s.linear = unknown
     nk = s.counts[1]
     given = s.linear  # only what linearization has made is transposed
     lc, lk, lx = s.split(given)

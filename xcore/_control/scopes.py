@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 
+from .._core.errors import describe
 from .._core.source import borrowed
 from .._core.typing import P, R
 
@@ -21,6 +22,8 @@ class named_scope(contextlib.ContextDecorator):
     """
 
     def __init__(self, name: str):
+        if not isinstance(name, str):
+            raise TypeError(f"xcore.named_scope: name must be a string, given {describe(name)}.")
         self.name, self.outside = name, []
 
     def __enter__(self):

@@ -421,11 +421,12 @@ def _ancestors(strict: bool) -> dict[str, frozenset[str]]:
     return reach
 
 
-def scalar_dtype(value: Any, wide: bool = False) -> np.dtype[Any]:
+def scalar_dtype(value: Any, wide: bool = False, any_int: bool = True) -> np.dtype[Any]:
     """The dtype that carries a Python scalar: of default width, or 64 bits when it needs them.
 
     Beside wide arrays floats are carried ``wide``, not to lose digits before they meet them; an
-    integer that fits has none to lose.
+    integer that fits has none to lose. An int that becomes an array (not ``any_int``) has to fit in 32
+    bits where there are no more, as in JAX (narrow).
     """
     cls = cast(Any, type(value))
     if cls is bool:
@@ -435,6 +436,10 @@ def scalar_dtype(value: Any, wide: bool = False) -> np.dtype[Any]:
         if bits == 64 or not -(2**31) <= value < 2**31:
             if not -(2**63) <= value < 2**64:
                 raise OverflowError(f"The Python int {value} does not fit in 64 bits.")
-            return int64 if value < 2**63 else uint64
+            dtype = int64 if value < 2**63 else uint64
+            if not any_int and at_width(dtype) != dtype:
+                why = "fit in int32; 64-bit values are off (enable_x64)"
+                raise OverflowError(f"The Python int {value} does not {why}.")
+            return dtype
         return int32
     return default_dtype("float" if cls is float else "complex", bits)

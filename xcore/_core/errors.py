@@ -488,8 +488,8 @@ def _types(types: Any) -> str:
     return f"({', '.join(map(str, types))})"
 
 
-def traced_static_argument(who: str, name: str, i: int) -> TypeError:
-    return TypeError(
+def traced_static_argument(who: str, name: str, i: int) -> TracerLeakError:
+    return TracerLeakError(
         f"xcore.{who}: argument {i} of {name} is named by nondiff_argnums but is a traced array. Those are for "
         "Python values such as functions and flags; pass arrays as ordinary arguments, with a zero "
         "(None) derivative if need be."

@@ -89,12 +89,12 @@ def _to_dtype(value: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
     return out
 
 
-def to_array(x: Any, wide: bool = False) -> Array:
-    """Anything that counts as an array: arrays, NumPy arrays and scalars, Python scalars."""
+def to_array(x: Any, wide: bool = False, any_int: bool = False) -> Array:
+    """Anything that counts as an array; ``any_int``: also ints beyond the bits there are."""
     if type(x) is Array:
         return x
     if type(x) in PYTHON_SCALARS:
-        return fresh_scalar(x, dtypes.scalar_dtype(x, wide), type(x) is not bool)
+        return fresh_scalar(x, dtypes.scalar_dtype(x, wide, any_int), type(x) is not bool)
     given: Any = x
     if isinstance(x, np.ndarray):
         return from_numpy(given)
@@ -111,7 +111,7 @@ def to_array(x: Any, wide: bool = False) -> Array:
         )
     if isinstance(x, PYTHON_SCALARS):  # subclasses: IntEnum, np.float64 is caught above
         base: Any = next(t for t in PYTHON_SCALARS if isinstance(given, t))
-        return to_array(base(x), wide)
+        return to_array(base(x), wide, any_int)
     if getattr(x, "__jax_array__", None) is not None:
         held: Any = x.__jax_array__()
         # a function that is being traced may have been given its values in classes of its caller's
@@ -406,7 +406,7 @@ class Fused:
         if int_overflows(leaves) or not _is_hashable(statics):
             return None, leaves
         wide = any(map(is_wide, leaves))
-        leaves = [x if type(x) is Array else to_array(x, wide) for x in leaves]
+        leaves = [x if type(x) is Array else to_array(x, wide, any_int=True) for x in leaves]
         types = tuple([x._t for x in leaves])
         settings = config.settings()
         # strict settings refuse what users write and let ourselves do it: programs for each way in

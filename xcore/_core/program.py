@@ -92,7 +92,7 @@ _LONG_AGO = (-1, None)  # before any trace, of what is no number
 
 def python_literal(x: Any, wide: bool = False) -> Literal:
     """The literal of a Python scalar: weak, and of default width unless it is to be wide."""
-    dtype = dtypes.scalar_dtype(x, wide)
+    dtype = dtypes.scalar_dtype(x, wide, any_int=False)
     return Literal(np.asarray(x, dtype), ArrayType((), dtype, type(x) is not bool))
 
 

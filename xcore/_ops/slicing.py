@@ -193,6 +193,14 @@ def _are_axes(numbers, ndim: int) -> bool:
     return len(set(numbers)) == len(numbers) and all(0 <= i < ndim for i in numbers)
 
 
+def _check_window(who: str, x, dims: GatherDims) -> None:
+    """Each axis of the operand has a place in the window's axes, or has gone."""
+    gone = (*dims.collapsed, *dims.operand_batch)
+    if not _are_axes(gone, x.ndim) or len(dims.offset) != x.ndim - len(gone):
+        why = f"need {x.ndim - len(set(gone))} axes of windows, as {gone} have gone; given {dims.offset}"
+        raise errors.shape_mismatch(who, why, x=x)
+
+
 def _gather_type(x, indices, *, dims, sizes, mode, fill_value=None, unique=False, sorted=False):
     if not dtypes.is_integer(indices.dtype) or indices.shape[-1:] != (len(dims.start_map),):
         raise errors.shape_mismatch("gather", "need integer rows of indices", x=x, indices=indices)
@@ -201,6 +209,7 @@ def _gather_type(x, indices, *, dims, sizes, mode, fill_value=None, unique=False
         raise errors.shape_mismatch("gather", why, x=x, indices=indices)
     if len(sizes) != x.ndim or any(not 0 <= s <= n for s, n in zip(sizes, x.shape, strict=True)):
         raise errors.shape_mismatch("gather", f"has no window of sizes {sizes}", x=x)
+    _check_window("gather", x, dims)
     return [ArrayType(gather_result_shape(x, indices, dims, sizes), x.dtype, x.weak)]
 
 
@@ -325,6 +334,10 @@ def _scatter_type(x, indices, updates, *, dims, how, mode, unique=False, sorted=
         raise errors.dtype_mismatch(f"scatter_{how}", x=x, updates=updates)
     if not dtypes.is_integer(indices.dtype) or indices.shape[-1:] != (len(dims.start_map),):
         raise errors.shape_mismatch("scatter", "need integer rows of indices", x=x, indices=indices)
+    _check_window("scatter", x, dims)
+    if updates.ndim != indices.ndim - 1 + len(dims.offset):
+        why = f"need updates of {indices.ndim - 1 + len(dims.offset)} axes: those of the indices, and of a window"
+        raise errors.shape_mismatch("scatter", why, indices=indices, updates=updates)
     return [x]
 
 

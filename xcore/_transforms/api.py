@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, final, overload
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeVar, cast, final, overload
 
 import numpy as np
 
@@ -73,8 +74,10 @@ class Split:
         kwargs: Mapping[str, PyTree],
     ) -> None:  # fmt: skip
         self.f, self.args, self.kwargs = f, list(args), kwargs
-        self.single = isinstance(argnums, int)
-        numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+        self.single = isinstance(argnums, SupportsIndex)
+        numbers = (
+            (operator.index(argnums),) if isinstance(argnums, SupportsIndex) else tuple(argnums)
+        )
         for i in numbers:
             if not -len(args) <= i < len(args):
                 raise TypeError(
@@ -348,16 +351,21 @@ def _pull(
 def _checked_cotangent(c: Any, t: ArrayType) -> Operand | None:
     if getattr(c, "dtype", None) == float0 or not dtypes.is_inexact(t.dtype):
         return None
+    return _as_cotangent("vjp", c, t)
+
+
+def _as_cotangent(who: str, c: Any, t: ArrayType) -> Operand:
+    """A cotangent of a user's, of the shape and dtype of the result that it belongs to."""
     c = to_array(c) if is_evaluating() else to_value(c)
     tc = typeof(c)
     if tc.shape != t.shape:
         raise errors.shape_mismatch(
-            "vjp", "need cotangents of the results' shapes", result=t, cotangent=tc
+            who, "need cotangents of the results' shapes", result=t, cotangent=tc
         )
     if tc.dtype != t.dtype:
-        if not tc.weak:
+        if not (tc.weak and dtypes.promote((tc.dtype, True), (t.dtype, False))[0] == t.dtype):
             raise errors.MismatchError(
-                f"xcore.vjp: the cotangent of a result {t} must have its dtype, given {tc}."
+                f"xcore.{who}: the cotangent of a result {t} must have its dtype, given {tc}."
             )
         c = convert(c, dtype=t.dtype)
     return c
@@ -365,8 +373,11 @@ def _checked_cotangent(c: Any, t: ArrayType) -> Operand | None:
 
 def cotangent_result(c: Operand | None, t: ArrayType) -> Value | np.ndarray:
     """A cotangent for users: of the type of the argument that it belongs to."""
-    if not dtypes.is_inexact(t.dtype):
-        return np.zeros(t.shape, float0)
+    return _in_type(c, t) if dtypes.is_inexact(t.dtype) else np.zeros(t.shape, float0)
+
+
+def _in_type(c: Operand | None, t: ArrayType) -> Value:
+    """A cotangent, which may be no more than a zero, as an array of a type."""
     return to_user(weakened(instantiate(c, t)) if t.weak else instantiate(c, t))
 
 
@@ -412,11 +423,11 @@ def linear_transpose(
         cts, ct_structure = tree.flatten(cotangent)
         if ct_structure != flat.out:
             tree.check_structure(flat.out, cotangent, "linear_transpose")
-        cts = [_checked_cotangent(c, t) for c, t in zip(cts, out_types, strict=True)]
+        cts = [_as_cotangent("linear_transpose", c, t) for c, t in zip(cts, out_types, strict=True)]
         cts = [c for c, m in zip(cts, nonzero_out, strict=True) if m]
         found = backward_pass(program, captured, cts)
         return tree.unflatten(
-            structure, [cotangent_result(c, t) for c, t in zip(found, types, strict=True)]
+            structure, [_in_type(c, t) for c, t in zip(found, types, strict=True)]
         )
 
     return transposed
@@ -438,6 +449,16 @@ def check_inputs(
             raise errors.integer_input(who, t, _leaf_name(split, i))
 
 
+def check_holomorphic_results(who: str, outs: Iterable[Operand], holomorphic: bool) -> None:
+    """A holomorphic function of complex numbers has complex results: a real one is no such function."""
+    for t in map(typeof, outs):
+        if holomorphic and not dtypes.is_complex(t.dtype):
+            raise errors.DTypeError(
+                f"xcore.{who}: holomorphic=True needs complex results, but the function returned {t}. Leave it away "
+                "for real functions of complex numbers."
+            )
+
+
 def _leaf_name(split: Split, i: int) -> str:
     """argument 0['w']: how a message calls the i-th leaf of the chosen arguments."""
     path: Any = tree.flatten_with_path(split.chosen())[0][i][0]
@@ -455,6 +476,7 @@ def _check_scalar(
     t = typeof(outs[0])
     if t.shape:
         raise errors.non_scalar_gradient(who, t)
+    check_holomorphic_results(who, outs, holomorphic)
     if dtypes.is_complex(t.dtype) and not holomorphic:
         raise errors.DTypeError(
             f"xcore.{who}: the function must return a real number, but returned {t}. For holomorphic functions "

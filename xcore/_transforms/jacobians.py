@@ -17,9 +17,11 @@ from .api import (
     Flat,
     Split,
     Typed,
+    check_holomorphic_results,
     check_inputs,
     cotangent_result,
     dense,
+    float0,
     linearize_flat,
     values_of,
 )
@@ -72,6 +74,11 @@ def _weak_like(blocks: Iterable[Operand], leaves: Iterable[Operand], x: Operand)
     ]
 
 
+def _no_derivatives(p: Operand, outs: Iterable[Operand]) -> list[np.ndarray]:
+    """Blocks with respect to an integer: float0, as its gradients are."""
+    return [np.zeros((*typeof(x).shape, *typeof(p).shape), float0) for x in outs]
+
+
 def _all_real(who: str, what: str, one: str, leaves: Sequence[Operand]) -> None:
     """An error where a direction is one of two: a derivative along the real one alone would be shown."""
     for x in leaves:
@@ -117,6 +124,7 @@ def jacfwd(
         def columns(*ts: Operand) -> tuple[list[Operand], list[Value]]:
             outs, out_ts = jvp_flat(flat, ps, ts)
             n = flat.out.num_leaves
+            check_holomorphic_results("jacfwd", outs[:n], holomorphic)
             jac = [dense(t, p) for p, t in zip(outs[:n], out_ts[:n], strict=True)]
             return jac, [to_user(x) for x in outs[n:]]
 
@@ -161,15 +169,22 @@ def jacrev(
         done = linearize_flat(flat, ps)
         n = flat.out.num_leaves
         outs = done.outs[:n]
+        check_holomorphic_results("jacrev", outs, holomorphic)
         if not holomorphic:
             _all_real("jacrev", "the results", "result", outs)
 
-        def rows(*cts: Operand) -> list[Value | np.ndarray]:
+        def rows(*cts: Operand) -> list[Value | np.ndarray | None]:
             found = pull_back(done, [*cts, *[None] * (len(done.outs) - n)])
-            return [cotangent_result(c, typeof(p)) for c, p in zip(found, ps, strict=True)]
+            made = [cotangent_result(c, typeof(p)) for c, p in zip(found, ps, strict=True)]
+            return [None if x.dtype == float0 else x for x in made]
 
         by_input = vmap(rows)(*_basis([Typed(typeof(x).strong()) for x in outs]))
-        split_rows = [_weak_like(_split_columns(x, outs, 0), outs, x) for x in by_input]
+        split_rows = [
+            _no_derivatives(p, outs)
+            if x is None
+            else _weak_like(_split_columns(x, outs, 0), outs, x)
+            for x, p in zip(by_input, ps, strict=True)
+        ]
         trees = [tree.unflatten(structure, [r[j] for r in split_rows]) for j in range(n)]
         trees = [t[0] for t in trees] if split.single else trees
         result = tree.unflatten(flat.out, trees)

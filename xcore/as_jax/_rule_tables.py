@@ -7,6 +7,7 @@ import numpy as np
 from .._control.custom import SymbolicZero
 from .._core import ArrayType, to_value, tree, typeof
 from .._ops import add, broadcast, zeros
+from .._ops.elementwise import to_user
 from ..numpy import moveaxis
 from . import _primitives
 from ._primitives import UndefinedPrimal, Zero, is_zero, writing
@@ -38,7 +39,9 @@ def zero_from_primal(value, symbolic_zeros: bool = False):
     if symbolic_zeros:
         made = [SymbolicZero(t) for t in types]
     else:
-        made = [np.zeros(t.shape, t.dtype) if t.dtype.kind == "V" else zeros(t) for t in types]
+        made = [
+            np.zeros(t.shape, t.dtype) if t.dtype.kind == "V" else to_user(zeros(t)) for t in types
+        ]
     return tree.unflatten(tree.structure(value), made)
 
 

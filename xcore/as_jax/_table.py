@@ -57,7 +57,7 @@ jax.errors: xcore.errors: _small_modules: JAXTypeError JAXIndexError JaxprTypeEr
 jax.experimental: xcore.experimental: _settings: EArray cur_qdd _wrappers: enable_x64 disable_x64
 jax.experimental.array_serialization.serialization: : _wrappers: GlobalAsyncCheckpointManager
     GlobalAsyncCheckpointManagerBase get_tensorstore_spec
-jax.experimental.checkify: xcore.experimental.checkify: _wrappers: ErrorCategory
+jax.experimental.checkify: xcore.experimental.checkify: _wrappers: ErrorCategory init_error
 jax.experimental.colocated_python: : _wrappers: colocated_python colocated_python_class colocated_cpu_devices
 jax.experimental.colocated_python.serialization: : _wrappers: DeviceList _get_cpu_device_map=known_backends
     _reduce_device_list=_no_colocated _reduce_mesh=_no_colocated _reduce_single_device_sharding=_no_colocated

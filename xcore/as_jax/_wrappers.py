@@ -217,6 +217,7 @@ class ErrorCategory:
     """Base of kinds of errors."""
 
 
+init_error = xc.checkify.Error()
 Out = Any
 
 

@@ -391,7 +391,9 @@ def _broadcast_value(value, shape):
 
 def _like(a, dtype, shape, name):
     """The (shape, dtype, weak) that a *_like function makes."""
-    t = typeof(as_array(f"numpy.{name}", a) if is_array_like(a) else a)
+    if is_array_like(a) or isinstance(a, (list, tuple)):
+        a = asarray(a)  # of a list what it would be as an array
+    t = typeof(a)
     shape = t.shape if shape is None else check_shape(f"numpy.{name}", shape)
     return shape, t.dtype if dtype is None else dtypes.as_dtype(dtype), t.weak and dtype is None
 

@@ -124,14 +124,14 @@ def slogdet(a, *, method: str | None = None):
 
     Args:
       a: matrices (..., n, n).
-      method: only "lu" exists.
+      method: "lu"; "qr" is accepted for compatibility, and gives the same.
 
     >>> import xcore.numpy as xnp
     >>> sign, log = xnp.linalg.slogdet(xnp.diag(xnp.asarray([-1e30, 1e30])))
     >>> print(sign, round(float(log), 3))
     -1.0 138.155
     """
-    one_of("numpy.linalg.slogdet", "method", method, (None, "lu"), "None or 'lu'")
+    one_of("numpy.linalg.slogdet", "method", method, (None, "lu", "qr"), "None, 'lu' or 'qr'")
     a, back = as_matrices("slogdet", a, square=True)
     d, odd = _signed_lu(a)
     last = typeof(d).ndim - 1

@@ -53,8 +53,14 @@ def select_n(which, *cases):
         raise errors.dtype_not_allowed(
             "lax.select_n", typeof(which).dtype, "bool and integer (which)"
         )
+    if not cases:
+        raise errors.bad_argument("lax.select_n", "cases", cases, "one array or more")
     cases = as_arrays("lax.select_n", *cases)
     if typeof(which).dtype == bool:
+        if len(cases) > 2:
+            raise errors.bad_argument(
+                "lax.select_n", "cases", f"{len(cases)} arrays", "one or two, for booleans"
+            )
         return ops.select(which, cases[-1], cases[0])
     out = cases[-1]
     for k in range(len(cases) - 2, -1, -1):
@@ -118,6 +124,27 @@ def reduce_precision(operand, exponent_bits: int, mantissa_bits: int):
     )
 
 
+def _check_axes_of_product(contract, batch, *types) -> None:
+    """The axes of each operand are different axes of it, and as many as the other's."""
+    for (a, b), kind in ((contract, "summed"), (batch, "batch")):
+        if len(a) != len(b):
+            raise errors.bad_argument(
+                "lax.dot_general",
+                "dimension_numbers",
+                (contract, batch),
+                f"as many {kind} axes of lhs as of rhs",
+            )
+    for name, t, axes in zip(("lhs", "rhs"), types, zip(contract, batch, strict=True), strict=True):
+        axes = (*axes[0], *axes[1])
+        if len(set(axes)) < len(axes) or not all(0 <= i < t.ndim for i in axes):
+            raise errors.bad_argument(
+                "lax.dot_general",
+                "dimension_numbers",
+                (contract, batch),
+                f"different axes of {name}, {t}",
+            )
+
+
 @fused(2)
 @spreads
 def dot_general(lhs, rhs, dimension_numbers, precision=None, preferred_element_type=None, *,
@@ -139,6 +166,7 @@ def dot_general(lhs, rhs, dimension_numbers, precision=None, preferred_element_t
     dtype, _ = dtypes.promote((typeof(x).dtype, typeof(x).weak), (typeof(y).dtype, typeof(y).weak))
     x, y = astype(x, dtype), astype(y, dtype)
     contract, batch = (tuple(tuple(axes) for axes in pair) for pair in dimension_numbers)
+    _check_axes_of_product(contract, batch, typeof(x), typeof(y))
     out = None if preferred_element_type is None else dtypes.as_dtype(preferred_element_type)
     return ops.dot_general(
         x, y, contract=contract, batch=batch, precision=ops.precision_name(precision), out=out
@@ -204,6 +232,13 @@ def sort(operand, dimension: int = -1, is_stable: bool = True, num_keys: int = 1
     """
     many = isinstance(operand, (tuple, list))
     xs = [as_array("lax.sort", x) for x in (operand if many else [operand])]
+    if not 1 <= num_keys <= len(xs):
+        needed = (
+            f"1 to {len(xs)}, as there are arrays"
+            if xs
+            else "there, but there are no arrays to sort"
+        )
+        raise errors.bad_argument("lax.sort", "num_keys", num_keys, needed)
     axis = one_axis("lax.sort", dimension, typeof(xs[0]).ndim)
     outs = ops.sort(*xs, axis=axis, num_keys=num_keys, stable=is_stable)
     return tuple(outs) if many else outs[0]
@@ -240,6 +275,8 @@ def top_k(operand, k: int, *, axis: int = -1):
     x = as_array("lax.top_k", operand)
     axis = one_axis("lax.top_k", axis, typeof(x).ndim)
     last = typeof(x).ndim - 1
+    if dtypes.is_complex(typeof(x).dtype):
+        raise errors.dtype_not_allowed("lax.top_k", typeof(x).dtype, "real")
     outs = ops.top_k(ops.move_axis(x, axis, last), k=int(k))
     return tuple(ops.move_axis(y, last, axis) for y in outs)
 

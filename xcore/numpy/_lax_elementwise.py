@@ -5,8 +5,9 @@ from __future__ import annotations
 import enum
 
 from .. import _ops as ops
-from .._core import fused, typeof
+from .._core import dtypes, errors, fused, typeof
 from ._docstrings import named
+from ._elementwise import pick_of_two
 from ._functions import raised_two
 from ._promote import as_alike, as_array, as_inexact
 
@@ -206,9 +207,9 @@ div = _row("div", 2, "x / y; integers round toward zero.", "(xnp.asarray([7, -7]
 rem = _row("rem", 2, "Remainder of div, which has the sign of x.",
            "(xnp.asarray([7, -7]), 4) → Array([ 3, -3], dtype=int32)")
 max = _row("max", 2, "The larger one; NaN if either is.",
-           "(xnp.asarray([1.0, xnp.nan]), 2.0) → Array([ 2., nan], dtype=float32)")
+           "(xnp.asarray([1.0, xnp.nan]), 2.0) → Array([ 2., nan], dtype=float32)", pick_of_two(ops.max, ops.gt))
 min = _row("min", 2, "The smaller one; NaN if either is.",
-           "(xnp.asarray([1.0, xnp.nan]), 2.0) → Array([ 1., nan], dtype=float32)")
+           "(xnp.asarray([1.0, xnp.nan]), 2.0) → Array([ 1., nan], dtype=float32)", pick_of_two(ops.min, ops.lt))
 eq = _row("eq", 2, "Whether x == y.", "(xnp.asarray([1, 2, 3]), 2) → Array([False, True, False], dtype=bool)")
 ne = _row("ne", 2, "Whether x != y.", "(xnp.asarray([1, 2, 3]), 2) → Array([ True, False, True], dtype=bool)")
 lt = _row("lt", 2, "Whether x < y.", "(xnp.asarray([1, 2, 3]), 2) → Array([ True, False, False], dtype=bool)")
@@ -249,7 +250,12 @@ def integer_pow(x, y: int):
     >>> xc.lax.integer_pow(xnp.asarray([-2.0, 3.0]), 3)
     Array([-8., 27.], dtype=float32)
     """
-    return ops.integer_pow(as_array("lax.integer_pow", x), y)
+    x = as_array("lax.integer_pow", x)
+    if y < 0 and not dtypes.is_inexact(typeof(x).dtype):
+        raise errors.bad_argument(
+            "lax.integer_pow", "y", y, f"no negative number for x of {typeof(x).dtype.name}"
+        )
+    return ops.integer_pow(x, y)
 
 
 @fused(1)

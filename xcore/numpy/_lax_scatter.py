@@ -34,6 +34,12 @@ class GatherScatterMode(enum.Enum):
     FILL_OR_DROP = 1
     PROMISE_IN_BOUNDS = 2
 
+    @classmethod
+    def from_any(cls, mode):
+        """The member that a name, a member or None (``FILL_OR_DROP``) stands for."""
+        names = {"clip": cls.CLIP, "fill": cls.FILL_OR_DROP, "promise": cls.PROMISE_IN_BOUNDS}
+        return names[mode_of(mode, "fill")]
+
 
 class GatherDimensionNumbers(NamedTuple):
     """Which axes of ``gather`` mean what.

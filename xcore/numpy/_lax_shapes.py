@@ -199,7 +199,9 @@ def squeeze(array, dimensions):
     """
     x = as_array("lax.squeeze", array)
     t = typeof(x)
-    gone = {one_axis("lax.squeeze", d, t.ndim) for d in dimensions}
+    gone = [one_axis("lax.squeeze", d, t.ndim) for d in dimensions]
+    if len(set(gone)) < len(gone):
+        raise errors.bad_argument("lax.squeeze", "dimensions", dimensions, "different axes")
     return ops.reshape(x, shape=tuple(n for i, n in enumerate(t.shape) if i not in gone))
 
 
@@ -317,4 +319,8 @@ def broadcasted_iota(dtype, shape, dimension: int, *, out_sharding=None):
            [0, 1, 2]], dtype=int32)
     """
     shape = check_shape("lax.broadcasted_iota", shape)
-    return ops.iota(shape=shape, dtype=dtypes.as_dtype(dtype), axis=dimension)
+    return ops.iota(
+        shape=shape,
+        dtype=dtypes.as_dtype(dtype),
+        axis=one_axis("lax.broadcasted_iota", dimension, len(shape)),
+    )

@@ -83,6 +83,9 @@ def _starts(who, indices, shape, wrap=True):
     if hasattr(indices, "ndim") and indices.ndim == 1:
         indices = [indices[i] for i in range(indices.shape[0])]
     values = [as_array(who, i) for i in indices]
+    for t in map(typeof, values):
+        if not dtypes.is_integer(t.dtype):
+            raise errors.dtype_not_allowed(f"{who} (start_indices)", t.dtype, "integer")
     wide = any(typeof(v).dtype.itemsize == 8 and not typeof(v).weak for v in values)
     dtype = dtypes.int64 if wide else dtypes.int32
     values = [astype(v, dtype) for v in values]

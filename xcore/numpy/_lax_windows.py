@@ -55,6 +55,9 @@ def conv_dimension_numbers(lhs_shape, rhs_shape, dimension_numbers) -> ConvDimen
 def _positions_of(letters: str, kind: str) -> tuple:
     """(batch or out feature, feature, *space) positions of a layout such as "NHWC"."""
     first, second = {"lhs": "NC", "rhs": "OI", "out": "NC"}[kind]
+    if letters.count(first) != 1 or letters.count(second) != 1 or len(set(letters)) < len(letters):
+        needed = f"different letters, {first!r} and {second!r} among them"
+        raise errors.bad_argument("lax.conv", f"dimension_numbers ({kind})", letters, needed)
     space = [c for c in letters if c not in (first, second)]
     return letters.index(first), letters.index(second), space
 
