@@ -222,6 +222,13 @@ def test_kinds_of_dtypes():
             np.inexact,
             np.floating,
             np.complexfloating,
+            float,
+            int,
+            complex,
+            bool,
+            np.float64,
+            np.int32,
+            "float32",
         ):
             assert xnp.issubdtype(dtype_of(dtype), abstract) == np.issubdtype(
                 dtype_of(dtype), abstract
@@ -229,6 +236,9 @@ def test_kinds_of_dtypes():
     assert xnp.issubdtype(xnp.bfloat16, xnp.floating) and not xnp.issubdtype(
         xnp.bfloat16, np.float32
     )
+    for kind, wide in ((float, np.float64), (int, np.int64), (complex, np.complex128)):
+        assert xnp.issubdtype(kind, wide) and xnp.issubdtype(kind, kind)
+        assert xnp.issubdtype(kind, np.number) and not xnp.issubdtype(np.number, kind)
     assert xnp.issubdtype(np.floating, np.number) and not xnp.issubdtype(np.integer, np.floating)
     with pytest.raises(ValueError, match="kind"):
         xnp.isdtype("int8", "whole")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 import xcore.numpy as xnp
-from xcore import config, lax
+from xcore import config, dtypes, lax
 from xcore.scipy import linalg
 from xcore.scipy.sparse import linalg as krylov
 
@@ -66,9 +66,11 @@ def bincount(x, weights=None, *args, **kwargs):
 
 @functools.wraps(xnp.promote_types)
 def promote_types(a, b):
-    """At full width, whatever width arrays have."""
+    """At full width, whatever width arrays have; but integers of 64 bits come of such alone."""
     with config.override(narrow=False, default_bits=64):
-        return xnp.promote_types(a, b)
+        found, given = xnp.promote_types(a, b), [xnp.dtype(x) for x in (a, b)]
+    wide = found.kind != "i" or any(x.itemsize == 8 for x in given)
+    return found if wide else dtypes.canonicalize_dtype(found)
 
 
 def conj(x, input_dtype=None):

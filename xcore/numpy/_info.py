@@ -188,8 +188,11 @@ def isdtype(dtype, kind):
     return False
 
 
+_NUMPYS = {float: np.float64, int: np.int64, complex: np.complex128}
+
+
 def issubdtype(arg1, arg2):
-    """Whether a dtype is below another one in NumPy's hierarchy of types.
+    """Whether a dtype is below another one in NumPy's hierarchy of types, where ``float`` is float64.
 
     Args:
       arg1: dtype, or a class of dtypes such as ``xnp.floating``.
@@ -201,6 +204,7 @@ def issubdtype(arg1, arg2):
     """
     if isinstance(arg1, type) and arg1 in _ABSTRACT:
         return isinstance(arg2, type) and issubclass(arg1, arg2)
+    arg1, arg2 = _NUMPYS.get(arg1, arg1), _NUMPYS.get(arg2, arg2)
     if isinstance(arg1, dtypes.ExtendedDtype):
         return arg1 == arg2 or (isinstance(arg2, type) and issubclass(arg1.type, arg2))
     found = dtypes.named(arg1)

@@ -68,12 +68,6 @@ class KeyArray(Compound):
     # What it is
 
     @property
-    def __array_interface__(self):  # what NumPy asks first: it would make an array of one object
-        raise TypeError(
-            "xcore.random: keys are no numbers, so NumPy cannot read them. Their words are random.key_data(key)."
-        )
-
-    @property
     def __class__(self):  # ``isinstance``: keys without values are also what eval_shape gives
         return ShapeDtypeStruct if type(self._data) is ShapeDtypeStruct else KeyArray
 
