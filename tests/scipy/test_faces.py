@@ -137,6 +137,12 @@ def test_map_coordinates(order, dtype):
         assert np.allclose(found, np.round(wide) if dtype == np.int32 else wide), mode
 
 
+def test_map_coordinates_of_integers_rounds_halves_as_scipy():
+    image, at = np.asarray([-5, -2, 0, 1, 4]), [np.linspace(-0.5, 4.5, 41)]
+    found = xs.ndimage.map_coordinates(image, at, 1, "nearest")
+    assert np.array_equal(found, scipy.ndimage.map_coordinates(image, at, order=1, mode="nearest"))
+
+
 def test_map_coordinates_of_other_forms():
     image, at = rng.standard_normal((4, 3)), [np.array([0, 3, 4]), np.array([1, 2, 2])]
     for order in (0, 1):

@@ -224,3 +224,14 @@ def test_distributions_say_which_parameters_they_take():
         stats.gamma()
     with pytest.raises(AttributeError, match="no 'rvs'"):
         stats.norm(1.0).rvs()
+
+
+def test_normal_densities_of_numbers():
+    """With a number for mean and variance a vector holds numbers, as in SciPy."""
+    x = np.asarray([0.1, 0.5, 2.0, 5.0])
+    for given in (x, x[:1], x[0], x[:, None]):
+        for mean, cov in ((0.0, 1.0), (0.5, 2.0)):
+            wanted = scipy.stats.multivariate_normal.logpdf(given, mean, cov)
+            assert np.allclose(stats.multivariate_normal.logpdf(given, mean, cov), wanted)
+            wanted = scipy.stats.multivariate_normal.pdf(given, mean, cov)
+            assert np.allclose(xc.jit(stats.multivariate_normal.pdf)(given, mean, cov), wanted)

@@ -420,7 +420,7 @@ def isrealobj(x: Any) -> _bool:
 def isscalar(element: Any) -> _bool:
     """Whether something is a number: one of Python's or NumPy's, or a 0-d array."""
 def issubdtype(arg1: Any, arg2: Any) -> _bool:
-    """Whether a dtype is below another one in NumPy's hierarchy of types."""
+    """Whether a dtype is below another one in NumPy's hierarchy of types, where ``float`` is float64."""
 def iterable(y: Any) -> _bool:
     """Whether one can loop over something."""
 def ix_(*args: Any) -> tuple[Array, ...]:

@@ -14,6 +14,7 @@ from .._core import dtypes as _dtypes
 from .._core import errors as _errors
 from .._core import typeof as _typeof
 from .._core.typing import ArrayLike as _ArrayLike
+from ..numpy._lax_elementwise import round as _round
 from ._names import guide as _guide
 
 __all__ = ["map_coordinates"]
@@ -47,7 +48,7 @@ def map_coordinates(
     """The values of an image at given coordinates, in pixels.
 
     Args:
-      input: array of any number of axes and dtype; results for integers are rounded.
+      input: array of any number of axes and dtype; results for integers are rounded, halves away from 0.
       coordinates: for each axis an array of coordinates, all of one shape, that of the result.
       order: 0 for the nearest pixel, 1 for linear interpolation.
       mode: what is beyond the edges: "constant" (``cval``), "nearest" (the pixel at the edge), "wrap"
@@ -79,7 +80,7 @@ def map_coordinates(
             return _where_known(value, xs)
         found = found + weight * value
     rounds = not _dtypes.is_inexact(dtype)
-    return (_xnp.round(found) if rounds else found).astype(dtype)
+    return (_round(found) if rounds else found).astype(dtype)
 
 
 def _check(shape, xs, order, mode):

@@ -54,6 +54,8 @@ def _normal_logpdf(x, mean, cov):
     """The logarithm of the normal density of vectors (..., n) with covariance (..., n, n)."""
     who = "stats.multivariate_normal.logpdf"
     x, mean, cov = _common_float(who, x, mean, cov)
+    if typeof(mean).shape == typeof(cov).shape == () and typeof(x).shape[-1:] != (1,):
+        x = x[..., None]  # numbers, not a vector
     x, mean = (v if typeof(v).shape else v[None] for v in (x, mean))
     cov = (
         cov
