@@ -16,7 +16,7 @@ ALL = """
 """.split()
 # What fails, and why.
 KNOWN = {
-    "test_krandinit": "a statistic of draws by NumPy that depends on the signs of singular vectors",
+    "TestKMeans::test_krandinit": "a statistic of draws by NumPy that depends on the signs of singular vectors",
     "TestVectorizedFilter::test_input_validation": "expects the words of JAX's error",
     "TestChatterjeeXi::test_input_validation": "expects the words of JAX's error",
     "TestCheby1::test_bandstop": "expects all digits of a polynomial's value",

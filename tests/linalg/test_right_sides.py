@@ -108,3 +108,35 @@ def test_residuals_of_scipys_least_squares():
         for ours, theirs in zip(faces.lstsq(a, b), scipy.linalg.lstsq(a, b), strict=True):
             assert np.shape(ours) == np.shape(theirs)
             np.testing.assert_allclose(ours, theirs, rtol=1e-4)
+
+
+EQUATIONS = {
+    "solve_sylvester": ((*BATCH, N, N), (2, 2), (N, 2)),
+    "solve_continuous_lyapunov": ((*BATCH, N, N), (N, N)),
+    "solve_discrete_lyapunov": ((4, N, N), (2, 1, N, N)),
+}
+
+
+@pytest.mark.parametrize("name", EQUATIONS)
+def test_matrix_equations_broadcast_their_batches(name):
+    arrays = [rng.normal(size=s) for s in EQUATIONS[name]]
+    lead = np.broadcast_shapes(*(a.shape[:-2] for a in arrays))
+    flat = [np.broadcast_to(a, lead + a.shape[-2:]).reshape(-1, *a.shape[-2:]) for a in arrays]
+    right = np.asarray([getattr(scipy.linalg, name)(*each) for each in zip(*flat, strict=True)])
+    with xc.enable_x64(True):
+        for ours in (getattr(faces, name), getattr(linalg, name)):
+            np.testing.assert_allclose(ours(*map(xnp.asarray, arrays)), right.reshape(*lead, *right.shape[1:]), rtol=1e-8)  # fmt: skip
+        assert getattr(linalg, name)(*map(xnp.asarray, arrays), report=True).ok.shape == lead
+
+
+def test_integers_and_what_is_not_finite():
+    np.testing.assert_array_equal(faces.signm(xnp.asarray([[2, 0], [0, -3]])), np.diag([1.0, -1]))
+    turn = xnp.asarray([[0, 1], [1, 0]])
+    np.testing.assert_allclose(faces.orthogonal_procrustes(xnp.eye(2, dtype=int), turn)[0], turn)
+    bad = xnp.asarray([[np.nan, 1.0], [2.0, 3.0]])
+    for found in (
+        linalg.orth(bad),
+        linalg.orth(bad, size=1),
+        faces.subspace_angles(bad[:, :1], xnp.ones((2, 1))),
+    ):
+        assert found.size and np.isnan(found).all()

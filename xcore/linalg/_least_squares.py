@@ -277,7 +277,8 @@ def _vectors(a, who, rtol, null):
     m, n = typeof(a).shape[-2:]
     s, u, vh = ops.svd(in_range(a)[0], full=null, vectors=True)
     relative = max(m, n) * epsilon(a) if rtol is None else rtol
-    counts = s > relative * xnp.max(s, axis=-1, keepdims=True, initial=0)
+    limit = relative * xnp.max(s, axis=-1, keepdims=True, initial=0)
+    counts = (s > limit) | (xnp.isnan(s) & (not null))  # of NaN all columns come out, in any case
     if not null:
         return back(u[..., : min(m, n)]), counts
     rest = xnp.ones((*typeof(a).shape[:-2], n - min(m, n)), bool)

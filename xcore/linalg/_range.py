@@ -21,6 +21,7 @@ def magnitude(x, axis=None):
 
 def in_units(x, axis=None) -> tuple:
     """(unit, x / unit), with a power of two that is a constant to derivatives: the second is of about size 1."""
+    x = x if dtypes.is_inexact(typeof(x).dtype) else x.astype(dtypes.to_inexact(typeof(x).dtype))
     unit = ops.stop_gradient(magnitude(x, axis))
     return unit, x / unit.astype(typeof(x).dtype)
 

@@ -12,7 +12,8 @@ from .._core import Array, ArrayLike, ArrayType, dtypes, errors, fused, one_of, 
 from .._ops import adjoint, conjugate, diagonal, matmul, swapped
 from .._solution import Solution
 from ..numpy._equations import differentiable_solve, identity_like, solve_matrices
-from ._arguments import as_inexact, as_square, check_matrices, epsilon, over_batch
+from ..numpy._promote import broadcast_shapes
+from ._arguments import as_inexact, as_square, check_matrices, epsilon, of_one_shape, over_batch
 from ._elimination import first_zero
 from ._sensitivity import (
     adjoint_sylvester,
@@ -133,12 +134,11 @@ def _checked(who: str, a, b, c) -> tuple:
     eps = epsilon(as_inexact(who, a, b, c)[0])
     a, b, c, back = as_square(who, a, b, c)
     check_matrices(who, square=True, b=b)
-    lead = typeof(a).shape[:-2]
-    if (*lead, typeof(a).shape[-1], typeof(b).shape[-1]) != typeof(c).shape or (
-        typeof(b).shape[:-2] != lead
-    ):
-        why = "need a (..., m, m), b (..., n, n) and c (..., m, n), in one batch"
+    if typeof(c).shape[-2:] != (typeof(a).shape[-1], typeof(b).shape[-1]):
+        why = "need a (..., m, m), b (..., n, n) and c (..., m, n)"
         raise errors.shape_mismatch(who, why, a=a, b=b, c=c)
+    lead = broadcast_shapes(who, *(typeof(x).shape[:-2] for x in (a, b, c)))
+    a, b, c = (xnp.broadcast_to(x, lead + typeof(x).shape[-2:]) for x in (a, b, c))
     return a, b, c, back, eps
 
 
@@ -256,6 +256,7 @@ def _discrete(a, q, report):
     eps = epsilon(as_inexact(who, a, q)[0])
     a, q, back = as_square(who, a, q)
     check_matrices(who, square=True, q=q)
+    a, q = of_one_shape(who, a=a, q=q)
     if 0 in typeof(a).shape:
         none = xnp.full(typeof(a).shape[:-2], -1, np.int32)
         return back(q), none, nothing(q, eps) if report else None

@@ -508,7 +508,8 @@ def subspace_angles(A: _Like, B: _Like) -> _Array:
     >>> subspace_angles(xnp.eye(2)[:, :1], xnp.ones((2, 1))).round(4)
     Array([0.7854], dtype=float32)
     """
-    p, q = (_la.qr(_xnp.asarray(x) * 1.0)[0] for x in (A, B))
+    A, B = _xnp.asarray(A) * 1.0, _xnp.asarray(B) * 1.0
+    p, q = _la.qr(A)[0], _la.qr(B)[0]
     if p.shape[-1] < q.shape[-1]:
         p, q = q, p
     inner = _xnp.conj(p.mT) @ q
@@ -520,7 +521,8 @@ def subspace_angles(A: _Like, B: _Like) -> _Array:
         _xnp.arcsin(_xnp.where(small, _xnp.clip(sines, 0, 1), 0)),
         _xnp.arccos(_xnp.where(small, 0, _xnp.clip(cosines, 0, 1))),
     )
-    return angles[..., ::-1]
+    finite = _xnp.isfinite(A).all((-2, -1)) & _xnp.isfinite(B).all((-2, -1))
+    return _xnp.where(finite[..., None], angles[..., ::-1], _xnp.nan)
 
 
 __all__ = [
