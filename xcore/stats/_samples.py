@@ -145,6 +145,7 @@ def sem(a, axis=0, ddof=1, nan_policy="propagate", *, keepdims=False):
     a = as_inexact(who, a)
     if axis is None:
         a, axis = a.ravel(), 0
+    axis = one_axis(who, axis, typeof(a).ndim)
     a, unit = in_units(a, axis)
     unit = unit if keepdims else xnp.squeeze(unit, axis)
     # deviations from the mean have a mean of their own: what rounding left
