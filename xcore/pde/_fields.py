@@ -559,7 +559,7 @@ def _same_fields(sign: str, a: GridOperator, b: GridOperator) -> None:
         other, name = b if held is a else a, type(_first(held)).__name__
         advice = (
             f"A {name} knows where its edge is between the nodes; the other one would take zeros from outside. "
-            f"Numbers and fields can be added to a {name}. For a flow in a domain with u = 0 at its edge, to first order: "
+            f"Numbers and fields can be added to a {name}. A flow with u = 0 at the edge, to first order, is "
             "chi * (Diffusion(grid, a) - Advection(grid, v)) - (1 - chi), with a field chi of 1 inside and 0 outside."
         )
         want = f"a {name} as well"
