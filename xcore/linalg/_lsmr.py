@@ -333,6 +333,7 @@ class _NormalMatrix(LinearOperator):
 
 _DEGREE = 24  # of the Taylor polynomial of one step
 _REACH = 4.0  # norm up to which it is good to double precision
+_MOST_STEPS = 1e8  # minutes for the smallest matrices
 
 
 def expm_multiply(
@@ -391,6 +392,11 @@ def _steps_for(who: str, a: LinearOperator, t, like) -> int:
         ) from e
     if not np.isfinite(size):
         raise errors.bad_argument(who, "t a", size, "of finite norm")
+    if 2 * size / _REACH > _MOST_STEPS:
+        advice = f"That would take {2 * size / _REACH:.1e} steps; linalg.expm(t * a) @ b squares instead."
+        raise errors.bad_argument(
+            who, "t a", size, f"of norm {_MOST_STEPS * _REACH / 2:.0e} at most", advice
+        )
     return max(1, int(np.ceil(2 * size / _REACH)))
 
 
