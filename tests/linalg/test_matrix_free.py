@@ -297,7 +297,7 @@ BAD = {
         lambda: xc.linalg.randomized_svd(_ONE, 1, xc.random.key(0), n_oversamples=-1), "n_oversamples"
     ),
     "exponential of NaN": (lambda: xc.linalg.expm_multiply(_ONE, _PLUS, np.nan), "finite norm"),
-    "a long exponential": (lambda: xc.linalg.expm_multiply(_ONE, _PLUS, 1e30), "of norm 2e+08 at most"),
+    "a long exponential": (lambda: xc.linalg.expm_multiply(_ONE, _PLUS, 1e30), "of norm 2e.08 at most"),
     "exponential in no steps": (lambda: xc.linalg.expm_multiply(_ONE, _PLUS, steps=0), "1 or more"),
     "ridge": (lambda: xc.linalg.lstsq(np.eye(2), np.ones(2), ridge=-1.0), "ridge must be"),
 }  # fmt: skip
