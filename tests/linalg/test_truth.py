@@ -99,7 +99,7 @@ BAD = {
     "bands": (lambda: la.solve_banded((-1, 1), np.ones((1, 3)), np.ones(3)), "0 or more"),
     "half a band": (lambda: la.solveh_banded(np.ones(3), np.ones(3)), "fewer than two axes"),
     "band": (lambda: la.cholesky_banded(np.ones(3)), "fewer than two axes"),
-    "Sylvester": (lambda: la.solve_sylvester(np.eye(2), np.eye(3), np.ones((3, 2))), "in one batch"),
+    "Sylvester": (lambda: la.solve_sylvester(np.eye(2), np.eye(3), np.ones((3, 2))), r"need a \(..., m, m\), b"),
     "overflow": (lambda: la.solve(np.eye(2) * 1e-300, np.full(2, 1e300)), "overflowed"),
     "no root": (lambda: la.sqrtm(np.eye(3, k=1)), "no square root"),
 }  # fmt: skip

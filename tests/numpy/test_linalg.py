@@ -467,7 +467,7 @@ ERRORS = [
         "as many elements",
     ),
     (lambda: linalg.lstsq(np.ones((2, 2, 2)), np.ones(2)), ValueError, r"\(m, n\)"),
-    (lambda: linalg.slogdet(np.eye(2), method="qr"), ValueError, "'lu'"),
+    (lambda: linalg.slogdet(np.eye(2), method="svd"), ValueError, "'lu'"),
     (lambda: linalg.solve([[1.0, 0.0], [0.0, 1.0]], np.ones(2)), TypeError, "asarray"),
     (lambda: linalg.cond(np.zeros((0, 0))), ValueError, "empty"),
 ]
