@@ -265,8 +265,8 @@ def warmup_cosine_decay_schedule(
       aₜ = a₀ + (p - a₀) t / w
       aₜ = e + (p - e) (1 + cos(π (t - w) / (n - w))) / 2
 
-    up to t = w and beyond, from a₀ = ``init_value`` over p = ``peak_value`` to e = ``end_value``, with w the
-    ``warmup_steps`` and n the ``decay_steps``.
+    up to t = w and beyond, for the exponent 1, from a₀ = ``init_value`` over p = ``peak_value`` to e = ``end_value``,
+    with w the ``warmup_steps`` and n the ``decay_steps``.
 
     Args:
       init_value: number; the first value.
