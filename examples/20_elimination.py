@@ -14,8 +14,8 @@ a = np.random.default_rng(3).standard_normal((6, 6))
 steps = xc.linalg.elimination_steps(a)
 print("\n".join(steps.describe()))
 
-with figure("steps", cols=6, size=(12, 2.4), title="The matrix after each step") as axes:
-    for k, ax in enumerate(axes):
+with figure("steps", rows=2, cols=3, size=(7.2, 5.2), title="The matrix after each step") as axes:
+    for k, ax in enumerate(axes.flat):
         ax.imshow(np.asarray(steps.matrices[k]), cmap="RdBu", vmin=-3, vmax=3)
         ax.set(title=f"{k} columns", xticks=[], yticks=[])
         ax.grid(False)

@@ -43,12 +43,13 @@ answer = xc.linalg.linear_solve(
     normal, right.reshape(-1), xc.linalg.CG(rtol=1e-6, max_steps=400), report=True
 )
 found = np.asarray(answer.value).reshape(start.shape)
-with figure("source", cols=2, size=(8, 4)) as axes:
+with figure("source", cols=2, size=(9, 4)) as axes:
     for ax, f, title in zip(axes, (true, found), ("true source", "found"), strict=True):
-        ax.imshow(f.T, origin="lower", extent=(0, 1, 0, 1), vmin=0, vmax=1,
-                  interpolation="bilinear")  # fmt: skip
+        image = ax.imshow(f.T, origin="lower", extent=(0, 1, 0, 1), vmin=0, vmax=1,
+                          interpolation="bilinear")  # fmt: skip
         ax.plot(x[places].ravel(), y[places].ravel(), "w.", markersize=2)
         ax.set(title=title, xlabel="x", ylabel="y")
+    ax.figure.colorbar(image, ax=axes, label="strength of the source", shrink=0.8)
 error = np.linalg.norm(found - true) / np.linalg.norm(true)
 print(f"misfit {float(misfit(start)):.1e} -> {float(misfit(found)):.1e}")
 print(f"source found from {measured.size} of {true.size} values within {100 * error:.0f} %")

@@ -63,12 +63,16 @@ print(f"relative errors {np.abs(np.asarray(fit.popt) / CERTIFIED - 1)} of the ce
 
 far = np.linspace(0, 2500, 100)
 below, above = fit.band(adsorbed, far)
-with figure("band", title="The band widens where there are no data") as ax:
-    ax.plot(X, Y, "ko", markersize=4, label="measured")
-    ax.plot(far, np.asarray(adsorbed(far, *fit.popt)), label="fitted")
-    ax.fill_between(far, np.asarray(below), np.asarray(above), alpha=0.3, label="95 % confidence")
-    ax.set(xlabel="pressure", ylabel="volume")
-    ax.legend()
+fitted = np.asarray(adsorbed(far, *fit.popt))
+with figure("band", cols=2, size=(9, 4), title="The band widens where there are no data") as axes:
+    axes[0].plot(X, Y, "ko", markersize=4, label="measured")
+    axes[0].plot(far, fitted, label="fitted")
+    axes[0].set(xlabel="pressure", ylabel="volume")
+    axes[1].plot(X, Y - np.asarray(adsorbed(X, *fit.popt)), "ko", markersize=4, label="measured")
+    axes[1].fill_between(far, below - fitted, above - fitted, alpha=0.3, label="95 % confidence")
+    axes[1].set(xlabel="pressure", ylabel="volume beside the fitted one")
+    for ax in axes:
+        ax.legend(loc="upper left")
 
 assert np.allclose(fit.popt, CERTIFIED, rtol=1e-9) and np.allclose(
     fit.stderr, DEVIATIONS, rtol=1e-7

@@ -51,7 +51,7 @@ print(f"a load larger by 1 costs {float(slope):.6f}; volume / load is {float(lea
 grid = np.linspace(0.05, 1, 120)
 A, B = np.meshgrid(grid, grid)
 with figure("truss", title="Volume, and where bars would break") as ax:
-    lines = ax.contour(A, B, LENGTH * (2 * ROOT * A + B), 12, cmap="Greys")
+    lines = ax.contour(A, B, LENGTH * (2 * ROOT * A + B), 12, colors="grey")
     ax.clabel(lines, fontsize=7)
     worst = np.asarray(xc.vmap(stresses, (1, None))(np.stack([A.ravel(), B.ravel()]), load)).max(
         axis=1

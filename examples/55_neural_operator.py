@@ -91,7 +91,7 @@ with figure("losses") as ax:
         ax.semilogy(EPOCHS * np.arange(1, PARTS + 1), values, "o-", label=f"sources {name}")
     ax.set(xlabel="epochs", ylabel="relative error")
     ax.legend()
-with figure("solutions", rows=2, cols=3, size=(9.6, 6.6)) as axes:
+with figure("solutions", rows=2, cols=3, size=(11, 6.6)) as axes:
     for row, k in zip(axes, (0, 1), strict=True):
         shown = (
             (test[0][k], "a source not seen"),
@@ -100,7 +100,7 @@ with figure("solutions", rows=2, cols=3, size=(9.6, 6.6)) as axes:
         )
         for ax, (v, title) in zip(row, shown, strict=True):
             v = np.asarray(v).reshape(x.shape)
-            ax.imshow(
+            image = ax.imshow(
                 v.T,
                 origin="lower",
                 extent=(0, 1, 0, 1),
@@ -110,7 +110,7 @@ with figure("solutions", rows=2, cols=3, size=(9.6, 6.6)) as axes:
                 interpolation="bilinear",
             )
             ax.set(title=title, xlabel="x", ylabel="y")
-            ax.grid(False)
+            ax.figure.colorbar(image, ax=ax, shrink=0.85)
 
 print(
     f"relative error: sources learnt from {curve['learnt from'][-1]:.3f}, not seen {curve['not seen'][-1]:.3f}"

@@ -51,13 +51,13 @@ u, v = (
     for s in (1 - 0.5 * seed - noise, 0.25 * seed + noise)
 )
 u, v = world(settings, u, v)
-with figure("zoo", rows=3, cols=3, size=(9, 9.6)) as axes:
+with figure("zoo", rows=3, cols=3, size=(10, 9.6)) as axes:
     for ax, pattern, (name, (feed, kill)) in zip(
         axes.flat, np.asarray(v), KINDS.items(), strict=True
     ):
-        ax.imshow(pattern, cmap="cividis", vmin=0, vmax=0.4, interpolation="bicubic")
+        image = ax.imshow(pattern, cmap="cividis", vmin=0, vmax=0.4, interpolation="bicubic")
         ax.set(title=f"{name}\nfeed {feed}, kill {kill}", xticks=[], yticks=[])
-        ax.grid(False)
+    ax.figure.colorbar(image, ax=axes, label="amount of v", shrink=0.5)
 
 contrast = np.asarray(v).std((1, 2))
 for name, c in zip(KINDS, contrast, strict=True):

@@ -44,7 +44,7 @@ volts = 27.2114 * (-0.5 - (better + 1 / 2.0))  # as far as an atom and a proton 
 print(f"strength of the bond: {volts:.3f} eV; measured: {(21379.4 + 1144.3) / 8065.54:.3f} eV")
 distances = np.array([1.4, 2.0, 2.8, 4.0])
 whole = [ion(d, 24)[0] + 1 / d for d in distances]
-with figure("ion", cols=2, size=(10, 3.8)) as axes:
+with figure("ion", cols=2, size=(8, 4)) as axes:
     _, state, op = ion(2.0, 48)
     xc.plot.field(op, abs(state), axes[0], cmap="viridis")
     axes[0].set(xlim=(0, 4), ylim=(-4, 4), xlabel="r (bohr)", ylabel="z (bohr)", title="the bond")

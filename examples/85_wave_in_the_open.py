@@ -86,7 +86,7 @@ print(f"misfit of a step along it, relative to that of the guess: {after / befor
 assert after < before
 
 edge = (0, WIDE * CELL / 1000, DEEP * CELL / 1000, 0)
-with figure("ground", cols=3, size=(13, 3.6)) as (left, middle, right):
+with figure("ground", cols=3, size=(11, 3.3)) as (left, middle, right):
     left.imshow(np.asarray(true).T, extent=edge, cmap="viridis")
     left.plot(RECORDED[:, 0] / 1000, RECORDED[:, 1] / 1000, "v", ms=2, color="w")
     left.set(title="speed of sound, 1800 to 2900 m/s", xlabel="km", ylabel="depth, km")

@@ -47,7 +47,7 @@ sensitive = xc.jit(xc.jacfwd(lambda k: run(k * SPEEDS, 1e-8).value[:, 0]))(xnp.o
 # long after, y₁ falls as (k_back / k_slow)² / (k_fast t)
 assert abs(np.asarray(sensitive[-1]) / states[-1, 0] - [-2, 2, -1]).max() < 1e-3
 
-with figure("kinetics", cols=3, size=(13, 3.8)) as (left, middle, right):
+with figure("kinetics", cols=3, size=(11, 3.6)) as (left, middle, right):
     for k, factor in enumerate((1, 1e4, 1)):
         left.semilogx(
             times[1:], factor * states[1:, k], label=f"y{k + 1}" + (" × 10⁴" if k == 1 else "")

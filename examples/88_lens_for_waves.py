@@ -36,7 +36,7 @@ print(f"amplitude behind the lens, beside that without it: {gain:.2f}")
 slope = xc.grad(lambda k: (abs(there.read(field(here, k))) ** 2).sum())(xnp.asarray(k))
 
 edge = (0, 6.6, 0, 4.4)
-with figure("lens", cols=3, size=(13, 3.2)) as (left, middle, right):
+with figure("lens", cols=3, size=(11, 3)) as (left, middle, right):
     top = np.quantile(abs(np.asarray(out)), 0.99)
     left.imshow(
         np.asarray(out).real.T, extent=edge, origin="lower", cmap="RdBu", vmin=-top, vmax=top
@@ -48,7 +48,7 @@ with figure("lens", cols=3, size=(13, 3.2)) as (left, middle, right):
     middle.set(title="its amplitude")
     top = np.quantile(abs(np.asarray(slope)), 0.99)
     right.imshow(np.asarray(slope).T, extent=edge, origin="lower", cmap="RdBu", vmin=-top, vmax=top)
-    right.set(title="what k does to the energy at the receiver")
+    right.set(title="how k changes what is received")
     for axes in (left, middle, right):
         axes.set(xlabel="wave lengths", ylabel="wave lengths")
         axes.grid(False)
