@@ -32,6 +32,13 @@ def as_for_a_tpu(p):
     return p if p.name == "constants" else rewriting["tpu"](p)
 
 
+def one_by_one(p, devices, donors, options):
+    """Compiled without loops of many operations. jaxlib 0.12 makes one of thousands on a CPU and runs twice
+    what is used twice, so that draws of Poisson's distribution in pairs would take hours."""
+    options.executable_build_options.debug_options.xla_disable_hlo_passes += ",fusion"
+    return compile._compile(p, devices, donors, options, None)[0]
+
+
 @pytest.fixture
 def both_ways(monkeypatch):
     """The results of a function, and those of a program of this machine that is written as one for a TPU."""
@@ -41,12 +48,13 @@ def both_ways(monkeypatch):
         exe = compile._build(traced.program, (backend.default_device(),), ())
         return [np.asarray(x) for x in execute(exe, [*found.captured, *map(xnp.asarray, args)])]
 
-    def found(f, *args):
+    def found(f, *args, fused=True):
+        alone = lambda *a: compile._compile(*a, None)[0]
         traced = xc.jit(f).trace(*[xc.ShapeDtypeStruct(x.shape, x.dtype) for x in args])
         wide = traced.lower("cuda").as_text()
         assert "f64" in wide
         with monkeypatch.context() as m:
-            m.setattr(compile, "_load_or_compile", lambda *a: compile._compile(*a, None)[0])
+            m.setattr(compile, "_load_or_compile", alone if fused else one_by_one)
             here = run(traced, args)
             m.setitem(rewriting, "cpu", as_for_a_tpu)
             return here, run(traced.on("tpu"), args)
@@ -283,7 +291,7 @@ DRAWS = {
     "name", [pytest.param(n, marks=pytest.mark.slow if n == "multinomial" else ()) for n in DRAWS]
 )
 def test_draws_are_the_same_numbers(both_ways, name):
-    (want, *_), (got, *_) = both_ways(DRAWS[name], KEY)
+    (want, *_), (got, *_) = both_ways(DRAWS[name], KEY, fused=backend.VERSION < 505)
     assert (want != got).mean() < 1e-3
 
 
