@@ -8,6 +8,7 @@ import xcore.lax.linalg
 import xcore.linalg as la
 import xcore.numpy as xnp
 import xcore.scipy.linalg as sl
+from tests.accuracy import wide
 from xcore import sparse
 
 DTYPES = [np.float32, np.float64, np.complex64, np.complex128]
@@ -62,6 +63,7 @@ def test_a_batch_of_all_scales_with_what_is_not_finite():
 
 FEW = {
     "eigsh": lambda a, s: la.eigsh(a, 2, report=True), "near a shift": lambda a, s: la.eigsh(a, 2, sigma=0.8 * s, report=True),
+    "far from one": lambda a, s: la.eigsh(a, 2, sigma=-0.6 * s, report=True),
     "lobpcg": lambda a, s: la.lobpcg(a, 2, which="largest", report=True),
     "eigs": lambda a, s: sparse.eigs(a, 2, report=True),
 }  # fmt: skip
@@ -89,3 +91,37 @@ def test_few_pairs_of_matrices_whose_products_with_unit_vectors_vanish(way, dtyp
     told = np.asarray(found.certificate.residual).astype(float) / units[:, None]
     rounding = 0 if way == "eigs" else 30 * limits.eps
     assert (left <= told + rounding).all()
+    if way != "eigs":
+        assert (left <= np.asarray(found.certificate.error).astype(float) / units[:, None]).all()
+
+
+SHIFTS = {"far": (0, 1e6), "at one": (1, 0.0), "near one": (1, 1e-9), "amid": (1, 0.3)}
+
+
+@pytest.mark.skipif(wide.EXTENDED > 1e-18, reason="the references need more digits than float64 has")
+@pytest.mark.parametrize("n", [2, 3, 12])
+@pytest.mark.parametrize("where", SHIFTS)
+def test_angles_told_near_a_shift(where, n):
+    """Those that 1 / (λ - shift) makes nearly equal, or loses beside a large one, are told apart by no gap."""
+    rng = np.random.default_rng(n)
+    turn = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    spectra = [np.r_[np.ones(2), rng.uniform(-1, 1, n - 2)], np.ones(n)]
+    spectra += [np.r_[1 + 10.0**-d * np.arange(2), rng.uniform(-1, 1, n - 2)] for d in range(3, 17)]
+    a = np.stack([(turn * w) @ turn.T for w in spectra])
+    a = (a + a.swapaxes(1, 2)) / 2
+    count, claims = min(n, 3) - 1, 0
+    at, away = SHIFTS[where]
+    shifts = np.array([away + at * w[n // 2] for w in spectra])
+    found = xc.jit(xc.vmap(lambda a, s: la.eigsh(a, count, sigma=s, report=True)))(a, shifts)
+    w, v = (np.asarray(x) for x in found.value)
+    error, angle = np.asarray(found.certificate.error), np.asarray(found.certificate["angle"])
+    for i, matrix in enumerate(a):
+        true, vectors = wide.eigh(matrix)
+        for j in range(count):
+            near = np.abs(true - w[i, j]) <= error[i, j] + 1e-17
+            if np.asarray(found.ok)[i, j] and angle[i, j] < 0.1:
+                claims += 1
+                assert near.sum() == 1
+                off = v[i, :, j] - vectors[:, near] @ (vectors[:, near].T @ v[i, :, j])
+                assert np.linalg.norm(off.astype(float)) <= angle[i, j] + 3e-16
+    assert claims or where in ("far", "at one")

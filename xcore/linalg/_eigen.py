@@ -257,7 +257,7 @@ def _by_lanczos(
 ) -> tuple:
     """((w, v), status, certificate, steps, history) of k pairs, in a space of m vectors."""
     held = tree.map(lambda x: ops.stop_gradient(xnp.asarray(x)), a)
-    sample, unit = _product_of(held, start), _unit_of(held, start)
+    unit = _unit_of(held, start)
     if operator is None:
         operator = InUnits(held, unit)
     else:
@@ -266,17 +266,23 @@ def _by_lanczos(
     w, v, image = _rayleigh(InUnits(held, unit), end["v"].T)
     order = xnp.argsort(w)
     w, v, image = w[order], v[:, order], image[:, order]
-    size, beyond = end["scale"], end["others"]
+    size, beyond, unsure = end["scale"], end["others"], 0.0
     if shift is not None:
-        size = xnp.maximum(xnp.max(_lengths(image)), safe_norm(sample) / unit)
-        beyond = shift / unit + safe_divide(xnp.ones_like(beyond), beyond)
+        sample = _product_of(InUnits(held, unit), start)
+        size = xnp.maximum(xnp.max(_lengths(image)), safe_norm(sample))
+        # rounding of the largest 1 / (λ - shift) moves the small ones
+        apart = safe_divide(xnp.ones_like(beyond), beyond)
+        beyond = shift / unit + apart
+        unsure = xnp.abs(shift) / unit + size + end["scale"] * apart * apart
+        unsure = 10 * a.shape[0] * epsilon(w) * unsure * unit
     told, vanished = _handed_out(w, unit)
     left = _lengths(image - v * w.astype(typeof(v).dtype)) + _missed(held, unit) + vanished
     status = _status_of_pairs(w, left, rtol * size, end["done"])  # pyright: ignore[reportOptionalOperand]
     n = a.shape[0]
     others = None if k == n else unit * beyond.astype(typeof(w).dtype)
     w, rows = told, None if rows is None else rows / unit if shift is not None else rows * unit
-    certificate = of_pairs(w, left * unit, size * unit, n, others, products=end["products"])
+    left, size = _above_zero(left, unit), _above_zero(size, unit)
+    certificate = of_pairs(w, left, size, n, others, unsure, products=end["products"])
     return with_derivatives(a, w, v), status, certificate, steps, rows
 
 
@@ -320,6 +326,12 @@ def _missed(a: LinearOperator, unit):
     """What products with unit vectors may miss, by the unit: elements that count as zero and are not."""
     tiny = a.shape[0] * float(xnp.finfo(typeof(unit).dtype).tiny)
     return xnp.where(any_subnormal(tree.leaves(a)), tiny / unit, xnp.zeros_like(unit))
+
+
+def _above_zero(size, unit):
+    """size * unit, and the least normal number where that is less and size is not 0."""
+    told = size * unit
+    return xnp.where(size > 0, xnp.maximum(told, dtypes.finfo(typeof(told).dtype).tiny), told)
 
 
 def _handed_out(w, unit) -> tuple:
@@ -512,7 +524,9 @@ def _by_lobpcg(
         (reached & watched, Status.stagnation),
     )  # fmt: skip
     w, others = told, state["w"][k:] * unit
-    certificate = of_pairs(w, left * unit, state["scale"] * unit, a.shape[0], others)
+    certificate = of_pairs(
+        w, _above_zero(left, unit), _above_zero(state["scale"], unit), a.shape[0], others
+    )
     found = with_derivatives(a, w, v, _of_vectors(preconditioner))
     return found, status, certificate, steps, rows
 

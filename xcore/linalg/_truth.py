@@ -106,7 +106,7 @@ def report_of(a, x, b, factors: Factors, hermitian: bool = False) -> tuple:
     return judged_dense(a, x, b, *in_any_order(factors), eps, pivot, failed, hermitian=hermitian)
 
 
-def of_pairs(w, residual, size, n: int, others=None, **more) -> Certificate:
+def of_pairs(w, residual, size, n: int, others=None, unsure=0, **more) -> Certificate:
     """What residuals of orthonormal vectors say about eigenvalues w (..., k) of Hermitian matrices.
 
     |λ - θ| <= |r| for an eigenvalue λ, and the angle to the vectors of λ has a sine of at most |r| by
@@ -117,6 +117,7 @@ def of_pairs(w, residual, size, n: int, others=None, **more) -> Certificate:
       size: about the norm of the matrices.
       n: their size.
       others: eigenvalues (..., j) not among w, as far as they are known.
+      unsure: how far those may be off.
       more: further figures of the report.
     """
     eps = epsilon(w)
@@ -126,7 +127,7 @@ def of_pairs(w, residual, size, n: int, others=None, **more) -> Certificate:
     gaps = xnp.abs(w[..., :, None] - w[..., None, :]) - error[..., None, :]
     gaps = xnp.where(np.eye(typeof(w).shape[-1], dtype=bool), xnp.inf, gaps)
     if others is not None:
-        beyond = xnp.abs(w[..., :, None] - others[..., None, :])
+        beyond = xnp.abs(w[..., :, None] - others[..., None, :]) - unsure
         gaps = xnp.concatenate([gaps, beyond], axis=-1)
     gap = xnp.min(gaps, axis=-1, initial=xnp.inf) - error
     angle = safe_divide(error, gap, 1, where=gap > error)
