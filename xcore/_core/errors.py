@@ -32,6 +32,7 @@ from .exceptions import (  # noqa: F401  (for call sites: errors.TreeError)
     MissingRuleError,
     NonConcreteBooleanIndexError,
     NonConcreteSliceError,
+    NotLinearError,
     NoTransposeError,
     OpaqueFunctionError,
     OutOfMemoryError,
@@ -266,7 +267,7 @@ def traced_shape(tracer: Any, origin: str) -> ConcretizationError:
 def missing_rule(op: Any, rule: str, advice: str = "") -> MissingRuleError:
     what = {
         "jvp": "cannot be differentiated",
-        "transpose": "cannot be differentiated in reverse mode (grad, vjp)",
+        "transpose": "cannot be differentiated in reverse mode (grad, vjp), nor transposed (linear_transpose)",
         "batch": "cannot be vmapped",
         "lower": "cannot be compiled",
     }[rule]
@@ -500,6 +501,14 @@ def keyword_only(who: str, name: str, names: Any) -> TypeError:
     return TypeError(
         f"xcore.{who}: {name} was given the keyword-only arguments {sorted(names)}; a derivative rule counts "
         "arguments by position, so make them positional."
+    )
+
+
+def not_linear(op: str = "") -> NotLinearError:
+    """Without a name where a rule asks for a value that does not exist; who called the rule knows it."""
+    return NotLinearError(
+        f"xcore: the operation {op} has no transpose, for it is not linear in what depends on the function's "
+        "arguments. A function given to xcore.linear_transpose must be linear; of others take xcore.vjp at a point."
     )
 
 

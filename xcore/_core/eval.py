@@ -22,7 +22,7 @@ from .compile import executable, placed, translate
 from .config import FastCache
 from .host_calls import host_call
 from .keys import exact, has_zero
-from .op import registry
+from .op import Linear, registry
 from .placing import is_spread, prepare_spread
 from .program import (
     PYTHON_SCALARS,
@@ -318,6 +318,8 @@ def operand(a: Any) -> Array:
     given: Any = a
     if isinstance(a, (np.ndarray, np.generic)):
         return from_numpy(np.asarray(given), exact=True)
+    if type(a) is Linear:
+        raise errors.not_linear()
     return to_array(given)
 
 

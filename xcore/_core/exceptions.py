@@ -366,6 +366,10 @@ class NoTransposeError(MissingRuleError, TypeError):
     """A linear solve that can be differentiated in forward mode only."""
 
 
+class NotLinearError(MissingRuleError, TypeError):
+    """A function that is transposed is not linear."""
+
+
 class SingularMatrixError(XcoreError, np.linalg.LinAlgError):
     """A matrix that must be inverted is singular, or one that must be positive definite is not.
 

@@ -18,7 +18,7 @@ from .._backend.cache import blake2b
 from . import config, dtypes, errors, findings, host
 from .key_uses import begin_trace
 from .notebook import shown
-from .op import Op
+from .op import Linear, Op
 from .pprint import format_program, subprograms
 from .source import Where, borrowed, describe_where, user_frame
 from .trace import Trace, Tracer, bind, using
@@ -371,6 +371,8 @@ class RecordTrace(Trace):
             return python_literal(x)
         if isinstance(x, Tracer):
             check_live(x)
+        elif type(cast("Any", x)) is Linear:
+            raise errors.not_linear()
         elif not hasattr(x, "_t") and np.ndim(x) == 0:
             return Literal(x)
         else:

@@ -91,11 +91,15 @@ def derive_transpose(transpose):
     def rule(cotangents, *args, **params):
         (ct,) = cotangents
         return [
-            t(ct, *args, **params) if isinstance(a, Linear) else None
+            (t or _of_nothing)(ct, *args, **params) if isinstance(a, Linear) else None
             for t, a in zip(transpose, args, strict=True)
         ]
 
     return rule
+
+
+def _of_nothing(*args, **params):
+    raise errors.not_linear()
 
 
 def check_derivatives(name: str, count: int, transpose, jvp) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .._core import ArrayType, Linear, typeof
+from .._core import ArrayType, Linear, errors, typeof
 from .._core.program import Eqn, Program, RecordTracer, Var, literal_value
 from .._core.source import borrowed
 from .._core.trace import current, using
@@ -78,7 +78,11 @@ def _transpose_equation(
         for a in e.inputs
     ]
     rule = e.op.rule("transpose")
-    for a, ct in zip(e.inputs, rule(cts, *args, **e.params), strict=True):
+    try:
+        found = rule(cts, *args, **e.params)
+    except errors.NotLinearError:
+        raise errors.not_linear(e.op.name) from None
+    for a, ct in zip(e.inputs, found, strict=True):
         if type(a) is Var and a in linear:
             accumulate(collected, a, ct)
 
