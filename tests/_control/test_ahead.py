@@ -135,3 +135,19 @@ def test_no_loop_of_a_gpu_has_a_boolean_for_a_test(test, shape, lanes):
     (decides,) = re.findall(r"cond \{(.*?)\} do", text, re.DOTALL)
     assert re.search(r"convert %iterArg\w* : \(tensor<\w*i32>\) -> tensor<\w*i1>", decides), decides
     assert xc.jit(g)(x)[1].dtype == bool
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda low: low.compile("h200"), r'device must be .*given .h200.*xc.topology\("h200"\)'),
+        (lambda low: low.compile(3), "device must be one of"),
+        (lambda low: low.as_text("prose"), 'dialect must be "stablehlo" or "hlo"'),
+        (lambda low: low.compile(compiler_options={"no_such": 1}), "refused by the compiler"),
+        (lambda low: low.compile()(xnp.ones(3)), r"compiled with float32\[2\].*given float32\[3\]"),
+        (lambda low: low.compile()(x=xnp.ones(2)), "compiled for arguments"),
+    ],
+)
+def test_what_stages_refuse(call, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        call(xc.jit(lambda x: 2 * x).lower(xnp.ones(2)))

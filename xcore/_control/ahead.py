@@ -178,6 +178,11 @@ class Lowered(_OfTraced):
                 "Their shardings say where.",
             )  # fmt: skip
         device = self._traced._device if device is None else getattr(device, "devices", [device])[0]
+        if not hasattr(device, "platform"):
+            raise errors.bad_argument(
+                "Lowered.compile", "device", device, "one of xc.devices(), or an xc.topology(…)",
+                'For a device that is not here: .compile(xc.topology("h200")).',
+            )  # fmt: skip
         platform = backend.platform_of(device)
         if self._asked and platform != self._platform:
             raise RuntimeError(

@@ -26,6 +26,14 @@ def leaf_values(who: str, what: str, tree_) -> tuple[list, object]:
     return [make(x) for x in leaves], structure
 
 
+def known(kind: type, x):
+    """``kind(x)``, or None of a traced value."""
+    try:
+        return kind(x)
+    except errors.ConcretizationError:
+        return None
+
+
 class Body:
     """A user function traced to a program: its captured values, and the structure of its result.
 

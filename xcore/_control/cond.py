@@ -31,7 +31,15 @@ from .._transforms.programs import (
 )  # fmt: skip
 from .._transforms.transpose import instantiate
 from .call import linear_last
-from .carry import Body, differing, leaf_values, merge_captured, path_names, weakened_where
+from .carry import (
+    Body,
+    differing,
+    known,
+    leaf_values,
+    merge_captured,
+    path_names,
+    weakened_where,
+)  # fmt: skip
 from .checks import check_branch
 from .masked import masked
 
@@ -322,8 +330,8 @@ def cond(pred, *args, operand=_NOTHING, linear=None, true_fun=None, false_fun=No
         )
     if dtypes.is_complex(t.dtype):
         raise errors.DTypeError(f"xcore.lax.cond: the predicate must be a real number, given {t}.")
-    if config.settings().disable_jit:
-        return true_fun(*operands) if pred else false_fun(*operands)
+    if config.settings().disable_jit and (chosen := known(bool, pred)) is not None:
+        return true_fun(*operands) if chosen else false_fun(*operands)
     p = p if t.dtype == bool else ops.ne(p, zeros(t))
     return _choose("lax.cond", ops.convert(p, dtype=dtypes.int32), [false_fun, true_fun], operands)
 
@@ -371,8 +379,8 @@ def switch(index, branches, *operands, operand=_NOTHING):
         )
     if findings.checks_positions():
         check_branch(value, len(branches))
-    if config.settings().disable_jit:
-        return branches[min(max(int(index), 0), len(branches) - 1)](*operands)
+    if config.settings().disable_jit and (number := known(int, index)) is not None:
+        return branches[min(max(number, 0), len(branches) - 1)](*operands)
     if len(branches) == 1:
         return branches[0](*operands)
     low, high = zeros(t), full_like_type(t, len(branches) - 1)

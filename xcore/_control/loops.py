@@ -7,7 +7,7 @@ from typing import SupportsIndex
 import numpy as np
 
 from .. import _ops as ops
-from .._core import ArrayType, config, dtypes, errors, tree, typeof
+from .._core import ArrayType, config, dtypes, errors, is_evaluating, tree, typeof
 from .._core.eval import is_array_like, to_array, to_value
 from .._core.source import boundary, wraps, written_at
 from .._ops import concatenate, pad, reshape, rev, slice, slice_along
@@ -106,7 +106,7 @@ def scan(f, init, xs=None, length=None, reverse: bool = False, unroll=1, _split_
     values, structure = leaf_values("lax.scan", "init", init)
     xs_values, xs_structure = leaf_values("lax.scan", "xs", xs)
     n = _length("lax.scan", xs_values, xs, length)
-    if config.settings().disable_jit:
+    if config.settings().disable_jit and n:  # of no step nobody would know what it returns
         return _scan_in_python(f, init, xs_values, xs_structure, n, reverse)
     rows = [ArrayType(t.shape[1:], t.dtype, t.weak) for t in [typeof(x) for x in xs_values]]
     body, values, weak = _trace_step(
@@ -139,13 +139,17 @@ def _scan_in_python(f, carry, xs_values, xs_structure, n, reverse):
     ys = []
     order = range(n - 1, -1, -1) if reverse else range(n)
     for i in order:
-        x = tree.unflatten(xs_structure, [to_array(v)[i] for v in xs_values])
+        x = tree.unflatten(xs_structure, [_row(v, i) for v in xs_values])
         carry, y = _checked_pair("lax.scan", f, f(carry, x))
         ys.append(y)
     if reverse:
         ys.reverse()
-    stacked = tree.map(lambda *rows: _stack([to_array(r) for r in rows]), *ys) if ys else None
-    return carry, stacked
+    make = to_array if is_evaluating() else to_value
+    return carry, tree.map(lambda *rows: _stack([make(r) for r in rows]), *ys)
+
+
+def _row(x, i: int):
+    return reshape(slice_along(x, 0, i, i + 1), shape=typeof(x).shape[1:])
 
 
 def _stack(rows):

@@ -291,7 +291,10 @@ def while_loop(
             cond_fun, body_fun, init_val, progress, max_steps=max_steps, checkpoints=checkpoints
         )
     if config.settings().disable_jit:
-        return _run_in_python(cond_fun, body_fun, init_val, max_steps)
+        try:
+            return _run_in_python(cond_fun, body_fun, init_val, max_steps)
+        except errors.ConcretizationError:
+            pass  # under vmap whether to go on differs
     if max_steps is not None:
         return _with_counter(cond_fun, body_fun, init_val, max_steps, checkpoints)
     test, body, init, structure, weak = trace_loop("lax.while_loop", cond_fun, body_fun, init_val)
