@@ -25,7 +25,7 @@ PROGRAMS = {
     "an associative scan": lambda x: lax.associative_scan(lambda a, b: a * b, x * xnp.arange(1.0, 4.0))[-1],
     "cond": lambda x: lax.cond(x > 1, lambda y: y * y, lambda y: 3 * y, x),
     "cond by a number": lambda x: lax.cond(2, lambda y: y * y, lambda y: 3 * y, x),
-    "switch": lambda x: lax.switch((4 * x).astype(int), [lambda y: y, xnp.sin, lambda y: y**3], x),
+    "switch": lambda x: lax.switch((2 * x - 1).astype(int), [lambda y: y, xnp.sin, lambda y: y**3], x),
     "checkpoint": lambda x: xc.checkpoint(lambda y: xnp.sin(y) * y)(x),
     "jit in jit": lambda x: xc.jit(lambda y: xc.jit(xnp.cos)(y) * y)(x),
     "a root": lambda x: lax.custom_root(lambda y: y * y - x, x, lambda f, y: newton(x), lambda g, y: y / g(1.0)),
