@@ -257,3 +257,55 @@ def test_states_of_masks_may_have_numbers_outside(make):
     assert found.ok and wanted.ok
     for a, b in zip(xc.tree.leaves(found.value), xc.tree.leaves(wanted.value), strict=True):
         assert np.array_equal(a, b)
+
+
+# u' = g' - λ (u - g) has the solution g + (u - g)(0) exp(-λ t): (g, g', its solution from the start)
+STIFF = {
+    "smooth": (xnp.cos, lambda t: -xnp.sin(t), 1.0, lambda t, rate: np.cos(t)),
+    "from aside": (xnp.cos, lambda t: -xnp.sin(t), 3.0, lambda t, rate: np.cos(t) + 2 * np.exp(-rate * t)),
+    "a switch": (
+        lambda t: xnp.where(t < 1.7, 0.0, 1.0), lambda t: 0 * t, 1.0,
+        lambda t, rate: np.where(t < 1.7, np.exp(-rate * t), 1 - np.exp(-rate * np.maximum(t - 1.7, 0))),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STIFF)
+@pytest.mark.parametrize("method", ["stiff", "sdirk"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_stiff_solutions_are_right_between_the_ends_of_steps(name, method, dtype):
+    """A step that is right where it ends had gone beside the solution on its way, by up to 1e5 tolerances."""
+    g, slope, start, solution = STIFF[name]
+    times = np.linspace(0, 3, 13)
+    with xc.enable_x64(dtype == "float64"):
+
+        def run(rate, rtol):
+            f = lambda u, t: (slope(t) - rate * (u - g(t))).astype(dtype)
+            return integrate(
+                f, xnp.full(1, start, dtype), times.astype(dtype), tableau=METHODS[method], rtol=rtol, atol=1e-3 * rtol,
+                report=True,
+            )  # fmt: skip
+
+        rates = np.array([1e3, 1e4, 1e6], dtype)
+        rtols = np.array([1e-3, 1e-4, 1e-5, 1e-8][: 2 if dtype == "float32" else 4], dtype)
+        answer = xc.jit(xc.vmap(xc.vmap(run, (0, None)), (None, 0)))(rates, rtols)
+    ok, u = np.asarray(answer.ok), np.asarray(answer.value)[..., 0]
+    exact = solution(times, rates[:, None].astype(float))
+    off = np.abs(u - exact) / (rtols[:, None, None] * (np.abs(exact) + 1e-3))
+    assert (~ok | (off.max(-1) < 10)).all(), off.max(-1)
+    assert ok.all() if dtype == "float64" else True
+
+
+@pytest.mark.parametrize("method", ["Rodas5P", "Kvaerno5"])
+def test_solve_ivp_of_stiff_equations_between_the_ends_of_steps(method):
+    from xcore.scipy.integrate import solve_ivp
+
+    times = np.linspace(0, 3, 13)
+    for name, (g, slope, start, solution) in STIFF.items():
+        found = solve_ivp(
+            lambda t, u, g=g, slope=slope: slope(t) - 1e4 * (u - g(t)), (0.0, 3.0), np.array([start]), method,
+            times, rtol=1e-3, atol=1e-6,
+        )  # fmt: skip
+        exact = solution(times, 1e4)
+        off = np.abs(found.y[0] - exact) / (1e-3 * np.abs(exact) + 1e-6)
+        assert not found.success or off.max() < 10, (name, off.max())

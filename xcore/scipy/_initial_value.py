@@ -289,7 +289,7 @@ class _Steps:
             if abs(new_t - t) < (0 if last else 10) * np.spacing(abs(t)) or new_t == t:
                 return None, 0.0, k
             new, new_k, bends, size, lag = self.attempt(t, y, k, new_t - t)
-            self.nfev += len(self.tableau.a) + self.stiff
+            self.nfev += len(self.tableau.a) + self.stiff + isinstance(self.tableau, Rosenbrock)
             self.njev += self.stiff
             size = float(size)
             factor = 0.9 * max(size, 1e-10) ** (-1 / self.tableau.order)
