@@ -98,7 +98,9 @@ def test_few_pairs_of_matrices_whose_products_with_unit_vectors_vanish(way, dtyp
 SHIFTS = {"far": (0, 1e6), "at one": (1, 0.0), "near one": (1, 1e-9), "amid": (1, 0.3)}
 
 
-@pytest.mark.skipif(wide.EXTENDED > 1e-18, reason="the references need more digits than float64 has")
+@pytest.mark.skipif(
+    wide.EXTENDED > 1e-18, reason="the references need more digits than float64 has"
+)
 @pytest.mark.parametrize("n", [2, 3, 12])
 @pytest.mark.parametrize("where", SHIFTS)
 def test_angles_told_near_a_shift(where, n):
