@@ -6,6 +6,7 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -99,6 +100,13 @@ def pytest_runtest_setup(item):
     hasty = not _FULL and (path in _RULES_ALONE or not path.startswith(_AS_USERS_GET_IT))
     if xc.config.disable_most_optimizations != hasty:
         xc.config.update("disable_most_optimizations", hasty)
+
+
+def pytest_sessionfinish():
+    """A process of tests that takes long to end is killed, and what `make coverage` saw in it was lost."""
+    coverage = sys.modules.get("coverage")
+    if coverage and (seen := coverage.Coverage.current()):
+        seen.save()
 
 
 def pytest_terminal_summary(terminalreporter, config):
