@@ -113,7 +113,7 @@ def test_global_errors_follow_the_tolerance_at_all_scales(monkeypatch):
     assert np.all(np.ptp(steps, axis=0) <= 3) and steps.max() < 400
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", [*METHODS, "RODAS5P"])
 def test_infinitely_stiff_solutions_are_right_between_the_ends_of_steps(name):
     """y' = -λ (y - cos t): also where slopes have no digit left, h λ being 1e9, and 1e29 in single precision."""
     method = getattr(pde, name)
