@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import collections
+import datetime
 import json
 import os
+import platform
 from dataclasses import asdict, dataclass
+from importlib import metadata
 from pathlib import Path
 
 from tests.mutate.equivalent import reason
@@ -113,6 +116,7 @@ def page(mutants: list[Mutant], before: str = "") -> str:
         f"{len(mutants)} mutants, of which {len(tried)} were tried, drawn uniformly from some packages. What no",
         "table names was not tried. Survivors wait for a test, a reason, or a run of more tests."
         + (" Earlier runs, whose results were not kept, stand at the end." if before else ""), "",
+        f"{datetime.date.today()}; {platform.machine()}, Python {platform.python_version()}, jaxlib {metadata.version('jaxlib')}.", "",
         *_table("package", {**_grouped(mutants, package), "**all**": mutants}),
         *_table("rule", _grouped(mutants, lambda m: m.rule)),
         *_table("kind", _grouped(mutants, lambda m: m.kind)),

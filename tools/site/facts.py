@@ -13,14 +13,17 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import datetime
 import doctest
 import functools
 import importlib
 import inspect
 import io
+import platform
 import sys
 import warnings
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -510,10 +513,26 @@ def of_interest() -> list[Place]:
 
 
 @functools.cache
+def _kept() -> list[list[str]]:
+    with FILE.open(encoding="utf-8", newline="") as file:
+        return [*csv.reader(file, delimiter="\t")]
+
+
+def when() -> str:
+    """The day of the last row, and with what."""
+    return _kept()[0][0]
+
+
+@functools.cache
 def table() -> dict[str, Facts]:
     """The rows that are kept, by names."""
-    with FILE.open(encoding="utf-8", newline="") as file:
-        return {row[0]: Facts(*row) for row in csv.reader(file, delimiter="\t")}
+    return {row[0]: Facts(*row) for row in _kept()[1:]}
+
+
+def _today() -> str:
+    machine = {"AMD64": "x86-64", "x86_64": "x86-64"}.get(platform.machine(), platform.machine())
+    used = ", ".join(f"{name} {metadata.version(name)}" for name in ("jaxlib", "numpy", "scipy"))
+    return f"{datetime.date.today()}; {machine}, Python {platform.python_version()}, {used}"
 
 
 def main(begins: list[str]) -> None:
@@ -527,9 +546,8 @@ def main(begins: list[str]) -> None:
         rows.pop(place.name, None)
         rows |= {place.name: row} if row else {}
     with FILE.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, delimiter="\t", lineterminator="\n").writerows(
-            rows[n] for n in sorted(rows)
-        )
+        kept = [(_today(),), *(rows[n] for n in sorted(rows))]
+        csv.writer(file, delimiter="\t", lineterminator="\n").writerows(kept)
 
 
 if __name__ == "__main__":

@@ -203,9 +203,8 @@ def _facts_page() -> str:
         rows += _row(
             f":py:obj:`{short} <{name}>`", *known._replace(dtypes=_short(known.dtypes))[1:]
         )
-    return (
-        heading("What each function can do") + "\n\n" + FACTS_TEXT + "\n\n" + "\n".join(rows) + "\n"
-    )
+    title = heading("What each function can do")
+    return "\n\n".join([title, FACTS_TEXT, facts.when() + ".", "\n".join(rows)]) + "\n"
 
 
 FACTS_TEXT = """
