@@ -6,8 +6,9 @@ It is made anew after a run that notes the processor seconds of each test::
     python -m tests.costs build/costs.*
 
 Where solvers and statistics are swept, a test whose cases cost more than SHARE seconds together runs as many of
-them as fit, in an order in which each value of each parameter comes early, and one that costs more than ALONE
-by itself is left to `make test-slow`; but that of what is claimed a case runs, if it costs less than AT_MOST. Tests of the core, of NumPy's functions and of the documentation run whole.
+them as fit, one at least, in an order in which each value of each parameter comes early, up to one that costs more than
+ALONE by itself, or AT_MOST where it is about what is claimed; the others are left to `make test-slow`, and those that were
+left before stay so. Tests of the core, of NumPy's functions and of the documentation run whole.
 """
 
 import os
@@ -48,15 +49,15 @@ def counts() -> dict[str, int]:
 
 
 def _count(name: str, cases: dict[str, float]) -> int:
-    """As many as fit; at least one, where it does not cost much by itself."""
+    """As many as fit, and at least one."""
     total, kept = 0.0, 0
     alone = AT_MOST if OF_CLAIMS.search(name) else ALONE
     for case in spread(cases):
         total += cases[case]
         if (kept and total > SHARE) or cases[case] > alone:
-            return kept
+            break
         kept += 1
-    return kept
+    return max(kept, 1)
 
 
 def _table(files: Iterable[str]) -> str:
@@ -66,8 +67,12 @@ def _table(files: Iterable[str]) -> str:
         name, case = re.fullmatch(r"([^\[]*)(?:\[(.*)\])?(?:@\S+)?", test).groups()
         if name.startswith(SWEPT):
             costs[name][case or ""] = float(seconds)
-    rows = ((_count(name, cases), name, len(cases)) for name, cases in sorted(costs.items()))
-    return "".join(f"{kept} {name}\n" for kept, name, cases in rows if kept < cases)
+    kept = counts()
+    for name, cases in costs.items():
+        count = _count(name, cases)
+        if count < len(cases):
+            kept[name] = min(count, kept.get(name, count))
+    return "".join(f"{count} {name}\n" for name, count in sorted(kept.items()))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
