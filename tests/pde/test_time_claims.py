@@ -309,3 +309,19 @@ def test_solve_ivp_of_stiff_equations_between_the_ends_of_steps(method):
         exact = solution(times, 1e4)
         off = np.abs(found.y[0] - exact) / (1e-3 * np.abs(exact) + 1e-6)
         assert not found.success or off.max() < 10, (name, off.max())
+
+
+def test_a_slope_that_is_none_half_way_is_not_passed_over():
+    """Seven steps ask for it at some sixty times; where half-way is the one that is no number, steps become shorter."""
+
+    def run(a):
+        f = lambda u, t: xnp.where((t > a) & (t < a + 0.02), np.nan, -u)
+        found = pde.integrate(
+            f, xnp.ones(1), [0.0, 3.0], tableau=pde.RODAS5P, rtol=1e-2, atol=1e-2, max_steps=300, report=True
+        )  # fmt: skip
+        return found.ok, found.steps, found.stats["rejected"]
+
+    with xc.enable_x64():
+        ok, steps, rejected = map(np.asarray, xc.jit(xc.vmap(run))(xnp.linspace(0.05, 2.9, 200)))
+    far = steps > 50
+    assert far.any() and (rejected[far] > 0).all() and not ok[far].any()

@@ -151,7 +151,7 @@ def _left_between(y, new, bends, slope, gamma):
 
 
 def _larger(a, b):
-    return xnp.where(xnp.abs(b) > xnp.abs(a), b, a)
+    return xnp.where(xnp.abs(b) <= xnp.abs(a), a, b)  # what is no number is larger
 
 
 # Linear systems
