@@ -1,10 +1,12 @@
 """The cases of benchmarks/gpu.py in full size, compiled for a device: ``python -m tests.accelerators.large h200``.
 
-Prints the bytes of arguments, results and what each needs besides.
+Prints the bytes of arguments, results and what each needs besides, and the elements of the largest concatenation.
 """
 
 import importlib
 import json
+import math
+import re
 import sys
 
 import xcore as xc
@@ -36,14 +38,17 @@ def main() -> None:
     here = xc.topology(sys.argv[1])
     for work, args in zip(*cases(), strict=True):
         try:
-            memory = xc.jit(work.f).lower(*args).compile(here).memory_analysis()
+            made = xc.jit(work.f).lower(*args).compile(here)
         except Exception as e:
             print(
                 json.dumps({"case": work.question, "fails": f"{type(e).__name__}: {e}"[:400]}),
                 flush=True,
             )
             continue
+        memory = made.memory_analysis()
+        joined = re.findall(r"= \w+\[([\d,]+)\]\S* concatenate\(", made.as_text())
         sizes = {
+            "joined": max((math.prod(map(int, shape.split(","))) for shape in joined), default=0),
             "arguments": memory.argument_size_in_bytes, "results": memory.output_size_in_bytes,
             "temporaries": memory.temp_size_in_bytes,
         }  # fmt: skip

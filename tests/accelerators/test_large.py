@@ -14,6 +14,7 @@ BOUNDS = {
     "Poisson, 513": 1.2,  # XLA turns over the field for the transform along its first axis
     "1000 steps of conjugate": 6.2,
     "conjugate gradients": 6.2,
+    "the same with Chebyshev": 18.0,  # Lanczos' vectors
     "multigrid to 1e-8, 514": 16.0,  # the vectors of conjugate gradients, and a hierarchy of grids
     "multigrid to 1e-8, 500², 64": 12.0,
     "multigrid to 1e-8, 500², coefficients": 25.0,
@@ -51,3 +52,6 @@ def test_temporaries_are_few(needs):
     }
     over = {x["case"]: x["temporaries"] / one_array(x) for x in lines}
     assert {case: n for case, n in over.items() if n > most[case]} == {}
+    # of a tensor that two products need no copy is made for them to be one
+    fits = [x for x in lines if "CP-ALS" in x["case"]]
+    assert len(fits) == 4 and not [x for x in fits if 4 * x["joined"] >= one_array(x)]

@@ -290,3 +290,33 @@ def test_sums_are_formed_in_the_dtype_that_is_asked_for(name, dtype, asked, fact
     got = PRODUCTS[name](a, b, preferred_element_type=asked)
     assert got.dtype == xnp.dtype(asked)
     np.testing.assert_array_equal(np.asarray(got), np.asarray(wanted, got.dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "int32", "complex64"])
+def test_three_products_of_tensor_cores(dtype):
+    """Asked for by name, as JAX's preset or as the setting; of float32 and on a GPU alone."""
+    a, b = xnp.ones((3, 4), dtype), xnp.ones((4, 2), dtype)
+
+    tpu = () if dtype == "float64" else ("tpu",)
+
+    class TF32_TF32_F32_X3:
+        name = "TF32_TF32_F32_X3"
+
+    def under_setting(a, b):
+        with xc.default_matmul_precision("tensorfloat32_3x"):
+            return a @ b
+
+    for f in (
+        lambda a, b: xnp.matmul(a, b, precision="tensorfloat32_3x"),
+        lambda a, b: xnp.matmul(a, b, precision=TF32_TF32_F32_X3),
+        under_setting,
+    ):
+        texts = {k: v.as_text() for k, v in xc.jit(f).lower(a, b).for_platforms("cpu", "cuda", *tpu).items()}  # fmt: skip
+        threes = {k for k, v in texts.items() if "num_primitive_operations = 3" in v}
+        assert threes == ({"cuda"} if dtype == "float32" else set())
+        assert np.array_equal(xc.jit(f)(a, b), a @ b)
+        assert "HIGHEST" in texts.get("tpu", "HIGHEST")
+    if dtype == "float32":
+        slope = xc.jit(xc.grad(lambda a: xnp.matmul(a, b, precision="tensorfloat32_3x").sum()))
+        text = slope.lower(a).for_platforms("cuda")["cuda"].as_text()
+        assert text.count("num_primitive_operations = 3") == text.count("stablehlo.dot_general")

@@ -52,6 +52,13 @@ def _listing(combine: Combine) -> Body:
     return body
 
 
+_TF32 = (
+    "#stablehlo.dot_algorithm<lhs_precision_type = tf32, rhs_precision_type = tf32, accumulation_type = f32, "
+    "lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = {}, "
+    "allow_imprecise_accumulation = false>"
+)
+
+
 class Builder(Calls, Artifacts, Partitions):
     """Writes the operations of one module. The names of its methods are StableHLO's."""
 
@@ -304,19 +311,25 @@ class Builder(Calls, Artifacts, Partitions):
 
     def dot_general(
         self, x: Value, y: Value, result: ir.Type, contract: tuple[Ints, Ints],
-        batch: tuple[Ints, Ints], precision: str,
+        batch: tuple[Ints, Ints], precision: str, tf32: int | None = None,
     ) -> Value:  # fmt: skip
+        """``tf32``: of so many products of numbers with 11 bits, which GPUs have units for."""
         numbers = hlo.DotDimensionNumbers.get(
             lhs_batching_dimensions=list(batch[0]), rhs_batching_dimensions=list(batch[1]),
             lhs_contracting_dimensions=list(contract[0]), rhs_contracting_dimensions=list(contract[1]),
         )  # fmt: skip
         config = ir.ArrayAttr.get([hlo.PrecisionAttr.get(precision)] * 2)
+        more: dict[str, ir.Attribute] = {}
+        if tf32:
+            more["algorithm"] = ir.Attribute.parse(_TF32.format(tf32))
+            config = ir.ArrayAttr.get([hlo.PrecisionAttr.get("DEFAULT")] * 2)
         return self.one(
             "stablehlo.dot_general",
             result,
             [x, y],
             dot_dimension_numbers=numbers,
             precision_config=config,
+            **more,
         )
 
     def region(self, region: ir.Region, types: Types, body: Body) -> None:

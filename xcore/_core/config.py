@@ -14,7 +14,8 @@ shared_gradients            False       derivatives taken inside of shard_map ar
 numpy_dtype_promotion       standard    "strict" forbids you implicit promotion between dtypes
 numpy_rank_promotion        allow       "warn" or "raise" when operands of yours differ in rank
 default_device              None        device for new arrays; None is the first one
-default_matmul_precision    None        None (full), "default", "high", "highest", or a dtype name
+default_matmul_precision    None        None (full), "default", "high", "highest", "tensorfloat32_3x" (about
+                                        as exact as full on a GPU, and faster), or a dtype name
 default_prng_impl           threefry2x32  generator behind random.key
 threefry_partitionable      True        element i of a Threefry stream is a function of (key, i); False: the bits that
                                         jax gave before 0.5, which depend on how many are drawn

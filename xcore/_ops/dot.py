@@ -11,10 +11,11 @@ from .layout import move_axis, transpose
 # precision: how a float32 product is formed on devices with faster, less precise units
 PRECISIONS = {None: "HIGHEST", "default": "DEFAULT", "high": "HIGH", "highest": "HIGHEST",
               "float32": "HIGHEST", "bfloat16": "DEFAULT", "fastest": "DEFAULT",
-              "tensorfloat32": "HIGH", "bfloat16_3x": "HIGH"}  # fmt: skip
+              "tensorfloat32": "HIGH", "bfloat16_3x": "HIGH",
+              "tensorfloat32_3x": "HIGHEST"}  # fmt: skip
 # what ``jax.lax.DotAlgorithmPreset`` names; all others there are of inputs that are narrow already
 _ALGORITHMS = {"f32_f32_f32": "float32", "f64_f64_f64": "highest", "tf32_tf32_f32": "tensorfloat32",
-               "tf32_tf32_f32_x3": "highest", "bf16_bf16_bf16": "bfloat16", "bf16_bf16_f32": "bfloat16",
+               "tf32_tf32_f32_x3": "tensorfloat32_3x", "bf16_bf16_bf16": "bfloat16", "bf16_bf16_f32": "bfloat16",
                "bf16_bf16_f32_x3": "bfloat16_3x", "bf16_bf16_f32_x6": "highest",
                "bf16_bf16_f32_x9": "highest", "f16_f16_f16": "highest", "f16_f16_f32": "highest",
                "any_f8_any_f8_f32": "highest", "any_f8_any_f8_f32_fast_accum": "highest",
@@ -60,7 +61,14 @@ def _dot_lower(ctx, x, y, *, contract, batch, precision=None, out=None):
         )
     if ctx.platform == "tpu" and ctx.in_types[0].dtype.name in ("int64", "uint64"):
         ctx.refuse("a TPU has no products of 64-bit integers. Use int32, or floats: x.astype(...).")
-    return ctx.dot_general(x, y, ctx.out(), contract, batch, PRECISIONS[precision])
+    parts = precision == "tensorfloat32_3x" and ctx.platform == "cuda" and _are_single(ctx)
+    return ctx.dot_general(
+        x, y, ctx.out(), contract, batch, PRECISIONS[precision], 3 if parts else None
+    )
+
+
+def _are_single(ctx) -> bool:
+    return all(t.dtype.name == "float32" for t in (*ctx.in_types, *ctx.out_types))
 
 
 def _sums_whole_numbers_as_floats(ctx) -> bool:

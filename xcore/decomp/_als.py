@@ -20,7 +20,7 @@ from .._core import dtypes
 from .._solution import Status
 from ._common import balanced, fitted, gram, in_parts, right_solve, squared_error, until_level
 from ._cp import CP, _balanced, normalize
-from ._products import first_modes, mttkrp, squared_norm, transposed_khatri_rao
+from ._products import first_modes, large_product, mttkrp, squared_norm, transposed_khatri_rao
 
 # One sweep
 
@@ -68,7 +68,7 @@ def _tensor_times(x, k):
     """Σ x[…, j, …] k[r, j, …], the rank first."""
     n = x.ndim - k.ndim + 1
     summed = tuple(range(n, x.ndim)), tuple(range(1, k.ndim))
-    return xnp.moveaxis(ops.dot_general(x, k, contract=summed, batch=((), ())), -1, 0)
+    return xnp.moveaxis(large_product(x, k, summed), -1, 0)
 
 
 @_tensor_times.def_vmap
@@ -80,7 +80,7 @@ def _tensor_times_lanes(size, batched, x, k):
         return vmap(_tensor_times.fun)(x, k), True
     lead, width = x.shape[: x.ndim - k.ndim + 2], math.prod(k.shape[2:])
     rows, columns = k.reshape(size * k.shape[1], width), x.reshape(math.prod(lead), width)
-    out = ops.dot_general(rows, columns, contract=((1,), (1,)), batch=((), ()))
+    out = large_product(rows, columns, ((1,), (1,)))
     return out.reshape(size, k.shape[1], *lead), True
 
 
@@ -90,8 +90,9 @@ def _without_left(partial, factors, whole: bool):
     k = _products_of_columns(factors)
     first = 0 if whole else 1
     summed = tuple(range(1, k.ndim)), tuple(range(first, first + len(factors)))
-    batch = ((), ()) if whole else ((0,), (0,))
-    return ops.dot_general(k, partial, contract=summed, batch=batch)
+    if whole:
+        return large_product(k, partial, summed)
+    return ops.dot_general(k, partial, contract=summed, batch=((0,), (0,)))
 
 
 def _enough(factors) -> int:

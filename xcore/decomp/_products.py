@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import platform_dependent
 from .._core import Array, ArrayLike, errors, fused
@@ -148,6 +149,19 @@ def multi_mode_product(
     return x  # pyright: ignore[reportReturnType]
 
 
+def large_product(x, y, contract=((1,), (0,))):
+    """The product of a tensor and what its factors make, whichever comes first.
+
+    The smaller one is fenced: XLA for GPUs joins two products that share it (that of its columns with each
+    other is one), and copies the tensor for that.
+    """
+    small = x if math.prod(x.shape) < math.prod(y.shape) else y
+    (fenced,) = ops.optimization_barrier(small)
+    x, y = (fenced if v is small else v for v in (x, y))
+    precision = ops.precision_name(None)
+    return ops.dot_general(x, y, contract=contract, batch=((), ()), precision=precision)
+
+
 @fused(2)
 def _mttkrp(x, factors, mode):
     before, after = factors[:mode], factors[mode + 1 :]
@@ -159,10 +173,10 @@ def _mttkrp(x, factors, mode):
     first = first_modes(x.shape[:mode], 4 * rank)
     size = math.prod(x.shape[:first])
     if size < 4 * rank and right > size:
-        partial = transposed_khatri_rao(after) @ x.reshape(-1, right).T
+        partial = large_product(transposed_khatri_rao(after), x.reshape(-1, right), ((1,), (1,)))
         partial = partial.reshape(rank, -1, rows)
         return xnp.einsum("rij,ri->jr", partial, transposed_khatri_rao(before))
-    partial = transposed_khatri_rao(before[:first]) @ x.reshape(size, -1)
+    partial = large_product(transposed_khatri_rao(before[:first]), x.reshape(size, -1))
     if first < mode:
         partial = partial.reshape(rank, -1, rows * right)
         rest = transposed_khatri_rao(before[first:])
@@ -174,7 +188,7 @@ def _mttkrp(x, factors, mode):
 
 
 def _first_mode(x, *after):
-    return x.reshape(x.shape[0], -1) @ khatri_rao(after)
+    return large_product(x.reshape(x.shape[0], -1), khatri_rao(after))
 
 
 def _first_mode_by_last(x, *after):
@@ -185,7 +199,7 @@ def _first_mode_by_last(x, *after):
     if count == len(after):
         return _first_mode(x, *after)
     last = khatri_rao(after[-count:])
-    partial = x.reshape(-1, last.shape[0]) @ last
+    partial = large_product(x.reshape(-1, last.shape[0]), last)
     return (partial.reshape(x.shape[0], -1, rank) * khatri_rao(after[:-count])).sum(1)
 
 

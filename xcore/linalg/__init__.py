@@ -21,6 +21,7 @@ from ._hermitian_functions import funmh
 from ._indefinite import LDL, ldl
 from ._krylov import CG, GMRES, MINRES, BiCGStab, Chebyshev
 from ._least_squares import lstsq, matrix_rank, null_space, orth, pinv
+from ._chebyshev import chebyshev_preconditioner
 from ._linear_solve import jacobi_preconditioner, linear_solve
 from ._lsmr import expm_multiply, lsmr
 from ._operators import (
@@ -42,9 +43,9 @@ from ._tridiagonal import solve_tridiagonal
 __all__ = [
     "BiCGStab", "Blocks", "CG", "Certificate", "Chebyshev", "Diagonal", "EliminationSteps", "FunctionOperator",
     "GMRES", "GaussLU", "IncompleteCholesky", "Kronecker", "LDL", "LUFactors", "LinearOperator", "MINRES", "Matrix",
-    "PivotedQR", "as_operator", "cho_solve", "cholesky", "cholesky_banded", "condest", "det", "eig", "eigh", "eigsh",
-    "eigvals", "eigvalsh", "elimination_steps", "expm", "expm_frechet", "expm_multiply", "funm", "funmh", "gauss_det",
-    "gauss_inv", "gauss_lu", "gauss_null_space", "gauss_solve", "hessenberg", "incomplete_cholesky", "inv",
+    "PivotedQR", "as_operator", "chebyshev_preconditioner", "cho_solve", "cholesky", "cholesky_banded", "condest",
+    "det", "eig", "eigh", "eigsh", "eigvals", "eigvalsh", "elimination_steps", "expm", "expm_frechet", "expm_multiply",
+    "funm", "funmh", "gauss_det", "gauss_inv", "gauss_lu", "gauss_null_space", "gauss_solve", "hessenberg", "incomplete_cholesky", "inv",
     "jacobi_preconditioner", "jacobian_operator", "lanczos", "ldl", "linear_solve", "lobpcg", "logm", "lsmr", "lstsq",
     "lu", "lu_factor", "lu_solve", "matrix_rank", "null_space", "orth", "pinv", "polar", "qdwh", "qr",
     "randomized_svd", "row_echelon", "rref", "rsf2csf", "schur", "slogdet", "solve", "solve_banded",

@@ -17,6 +17,7 @@ from xcore._solution import Certificate as Certificate
 from xcore.linalg._banded import IncompleteCholesky as IncompleteCholesky
 from xcore.linalg._banded import cholesky_banded as cholesky_banded
 from xcore.linalg._banded import incomplete_cholesky as incomplete_cholesky
+from xcore.linalg._chebyshev import chebyshev_preconditioner as chebyshev_preconditioner
 from xcore.linalg._dense import condest as condest
 from xcore.linalg._echelon import EliminationSteps as EliminationSteps
 from xcore.linalg._echelon import elimination_steps as elimination_steps

@@ -22,6 +22,7 @@ from .._core import Array, ArrayLike, dtypes, errors, one_of, require, static, s
 from .._solution import Solution
 from ..linalg import CG, GMRES, LinearOperator, linear_solve
 from ..linalg._cg import cg_begin, cg_step
+from ..linalg._chebyshev import chebyshev
 from ..linalg._eigen import _irregular
 from ..linalg._krylov import Krylov
 from ..linalg._range import norm, safe_norm
@@ -197,20 +198,10 @@ _SHARE = 8.0  # eigenvalues from an 8th of the largest on are what the smoother 
 
 
 def _chebyshev(level: Level, b: Array, x: Array | None, sweeps: int) -> Array:
-    """Chebyshev's polynomial for the upper part of the spectrum. (Adams, Brezina, Hu and Tuminaro 2003)"""
+    """Chebyshev's polynomial for the upper part of the spectrum."""
     half = level.top * ((1 - 1 / _SHARE) / 2)
     unit = level.scale / half.astype(level.scale.dtype)
-    ratio = (_SHARE + 1) / (_SHARE - 1)  # of centre and half the width
-    rho = 1 / ratio
-    r = _residual(level, b, x)
-    d = rho * unit * r
-    out = _plus(x, d)
-    for _ in range(sweeps - 1):
-        r = r - level.a.mv(d)
-        new = 1 / (2 * ratio - rho)
-        d = new * rho * d + 2 * new * (unit * r)
-        out, rho = out + d, new
-    return out
+    return chebyshev(level.a.mv, x, b, unit, (_SHARE + 1) / (_SHARE - 1), sweeps)
 
 
 # Values of all levels
