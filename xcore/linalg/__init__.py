@@ -42,14 +42,15 @@ from ._tridiagonal import solve_tridiagonal
 
 __all__ = [
     "BiCGStab", "Blocks", "CG", "Certificate", "Chebyshev", "Diagonal", "EliminationSteps", "FunctionOperator",
-    "GMRES", "GaussLU", "IncompleteCholesky", "Kronecker", "LDL", "LUFactors", "LinearOperator", "MINRES", "Matrix",
-    "PivotedQR", "as_operator", "chebyshev_preconditioner", "cho_solve", "cholesky", "cholesky_banded", "condest",
-    "det", "eig", "eigh", "eigsh", "eigvals", "eigvalsh", "elimination_steps", "expm", "expm_frechet", "expm_multiply",
-    "funm", "funmh", "gauss_det", "gauss_inv", "gauss_lu", "gauss_null_space", "gauss_solve", "hessenberg", "incomplete_cholesky", "inv",
-    "jacobi_preconditioner", "jacobian_operator", "lanczos", "ldl", "linear_solve", "lobpcg", "logm", "lsmr", "lstsq",
-    "lu", "lu_factor", "lu_solve", "matrix_rank", "null_space", "orth", "pinv", "polar", "qdwh", "qr",
-    "randomized_svd", "row_echelon", "rref", "rsf2csf", "schur", "slogdet", "solve", "solve_banded",
-    "solve_block_diag", "solve_circulant", "solve_continuous_are", "solve_continuous_lyapunov", "solve_discrete_are",
+    "GMRES", "GaussLU", "IncompleteCholesky", "Kronecker", "LDL", "LUFactors", "LinearOperator", "MINRES",
+    "Matrix", "PivotedQR", "as_operator", "chebyshev_preconditioner", "cho_solve", "cholesky",
+    "cholesky_banded", "condest", "det", "eig", "eigh", "eigsh", "eigvals", "eigvalsh", "elimination_steps",
+    "expm", "expm_frechet", "expm_multiply", "funm", "funmh", "gauss_det", "gauss_inv", "gauss_lu",
+    "gauss_null_space", "gauss_solve", "hessenberg", "incomplete_cholesky", "inv", "jacobi_preconditioner",
+    "jacobian_operator", "lanczos", "ldl", "linear_solve", "lobpcg", "logm", "lsmr", "lstsq", "lu", "lu_factor",
+    "lu_solve", "matrix_rank", "null_space", "orth", "pinv", "polar", "qdwh", "qr", "randomized_svd",
+    "row_echelon", "rref", "rsf2csf", "schur", "slogdet", "solve", "solve_banded", "solve_block_diag",
+    "solve_circulant", "solve_continuous_are", "solve_continuous_lyapunov", "solve_discrete_are",
     "solve_discrete_lyapunov", "solve_kronecker", "solve_sylvester", "solve_toeplitz", "solve_triangular",
     "solve_tridiagonal", "solve_woodbury", "solveh_banded", "sqrtm", "svd", "svdvals",
 ]  # fmt: skip
