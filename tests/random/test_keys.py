@@ -204,6 +204,17 @@ def test_keys_do_not_mix_with_numbers_or_other_keys():
         xnp.sum(KEYS)
 
 
+@pytest.mark.parametrize("shape", [(), (3,), (2, 0)])
+def test_keys_are_no_numbers_for_numpy(shape):
+    keys = xc.random.split(xc.random.key(0), shape) if shape else xc.random.key(0)
+    for f in (np.asarray, np.array, lambda k: np.ones(shape) + k, lambda k: np.array([k, k])):
+        with pytest.raises(TypeError, match="key_data"):
+            f(keys)
+    assert xnp.asarray(keys).shape == shape and xnp.array([keys, keys]).shape == (2, *shape)
+    with pytest.raises(TypeError, match="Expected an array"):
+        xnp.sin(keys)
+
+
 def test_raw_and_typed_keys_give_the_same():
     raw, typed = random.PRNGKey(5), random.key(5)
     assert np.array_equal(random.normal(raw, (3,)), random.normal(typed, (3,)))

@@ -102,6 +102,41 @@ def test_functions_of_matrices():
         linalg.matrix_power(A, -1)
 
 
+INTERVALS = [
+    {"start": 0, "stop": 1, "num": 5}, {"start": -1, "stop": 2.5, "num": 4, "endpoint": False}, {"start": 1, "stop": 0},
+    {"start": 0.5, "stop": 3, "num": 2, "endpoint": True}, {"start": 0, "stop": 8, "num": 7}, {"start": 2, "stop": 2},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", INTERVALS)
+@pytest.mark.parametrize("n, dtype", [(1, "float64"), (3, "complex128"), (8, "float64")])
+def test_exponentials_over_intervals_are_scipys(n, dtype, options):
+    a, b = rng.normal(size=(n, n)).astype(dtype), rng.normal(size=(n, 2)).astype(dtype)
+    for m in (a, sp.csr_array(a)):
+        for x in (b, b[:, 0]):
+            exact = theirs.expm_multiply(m, x, **options)
+            got = linalg.expm_multiply(m, x, **options)
+            assert got.shape == exact.shape and got.dtype == exact.dtype
+            assert np.abs(got - exact).max() <= 1e-12 * np.abs(exact).max()
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({"start": 0}, "stop must be a number"),
+        ({"stop": 1, "num": 3}, "start must be a number"),
+        ({"num": 3}, "start must be a number"),
+        ({"start": 0, "stop": 1, "num": 1}, "at least 2"),
+        ({"start": 0, "stop": 1, "num": 2.5}, "at least 2"),
+        ({"start": 0, "stop": np.nan}, "finite norm"),
+        ({"start": 0, "stop": np.inf}, "finite norm"),
+    ],
+)
+def test_intervals_that_are_none(options, words):
+    with pytest.raises(ValueError, match=words):
+        linalg.expm_multiply(np.eye(2), np.ones(2), **options)
+
+
 @pytest.mark.parametrize("name", ["lsqr", "lsmr"])
 def test_least_squares_are_scipys(name):
     ours, exact = getattr(linalg, name), getattr(theirs, name)

@@ -119,7 +119,7 @@ def to_array(x: Any, wide: bool = False, any_int: bool = False) -> Array:
         return given
     if hasattr(x, "_trace") and type(x).__module__.startswith("jax"):
         raise errors.traced_by_jax(x)
-    if hasattr(x, "__array__"):
+    if _has_numbers(x):
         return from_numpy(np.asarray(x))
     raise errors.not_an_array("eval", x)
 
@@ -137,7 +137,14 @@ def is_array_like(x: Any) -> bool:
     return (
         isinstance(x, (Value, np.ndarray, np.generic, *PYTHON_SCALARS))
         or hasattr(x, "__jax_array__")
-        or (hasattr(x, "__array__") and not isinstance(x, type))
+        or (_has_numbers(x) and not isinstance(x, type))
+    )
+
+
+def _has_numbers(x: Any) -> bool:
+    """Whether NumPy can read it; arrays of random keys refuse that."""
+    return hasattr(x, "__array__") and not isinstance(
+        getattr(x, "dtype", None), dtypes.ExtendedDtype
     )
 
 

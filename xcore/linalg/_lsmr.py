@@ -366,7 +366,7 @@ def expm_multiply(
     columns = in_dtype_of_products(a, columns)
     if dtypes.is_complex(xnp.asarray(t).dtype):
         columns = columns.astype(dtypes.to_complex(typeof(columns).dtype))
-    steps = _steps_for(who, a, t, columns) if steps is None else steps
+    steps = steps_for(who, a, t, columns) if steps is None else steps
     require("1 or more", who, steps=steps)
     h = xnp.asarray(t, typeof(columns).dtype) / steps
 
@@ -382,7 +382,7 @@ def expm_multiply(
     return x.reshape(b.shape)
 
 
-def _steps_for(who: str, a: LinearOperator, t, like) -> int:
+def steps_for(who: str, a: LinearOperator, t, like) -> int:
     """|t a|₁ / 4 rounded up, the norm estimated from below and doubled."""
     try:
         size = float(stop_gradient(abs(t) * _norm1_estimate(a, like)))

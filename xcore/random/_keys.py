@@ -137,6 +137,11 @@ class KeyArray(Compound):
         static = all(isinstance(i, int) for i in full[:-1]) and len(full) - 1 == self.ndim
         return KeyArray(part, self._stream, (self._data, full[:-1]) if static else None)
 
+    def __array__(self, dtype=None, copy=None):
+        raise TypeError(
+            "Random keys are no numbers for NumPy. random.key_data(keys) gives their words."
+        )
+
     def _with(self, data) -> KeyArray:
         return KeyArray(data, self._stream)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ... import numpy as xnp
 from ... import random
-from ..._control import eval_shape, stop_gradient, vmap
+from ..._control import eval_shape, scan, stop_gradient, vmap
 from ..._core import Array, ArrayLike, PyTree, Shape, boundary, dtypes, errors, one_of, tree
 from ...linalg import (
     CG,
@@ -28,6 +28,7 @@ from ...linalg import LinearOperator as _Operator
 from ...linalg import eigsh as _eigsh
 from ...linalg import expm_multiply as _expm_multiply
 from ...linalg._arguments import epsilon
+from ...linalg._lsmr import steps_for
 from ...linalg._operators import OnHost, is_function, is_of_scipy
 from ...linalg._range import safe_norm
 from ...linalg._truth import check_later
@@ -253,26 +254,44 @@ def aslinearoperator(A: Any) -> Any:
 
 
 def expm_multiply(
-    A: Any, B: ArrayLike | Sequence[Any], start: None = None, stop: None = None, num: None = None,
-    endpoint: Any = None, traceA: Any = None,
+    A: Any, B: ArrayLike | Sequence[Any], start: float | None = None, stop: float | None = None,
+    num: int | None = None, endpoint: bool | None = None, traceA: Any = None,
 ) -> Array:  # fmt: skip
-    """exp(A) B; see ``xcore.linalg.expm_multiply``. All others must be left out.
+    """exp(A) B, or exp(t A) B for num times t from start to stop, one after another.
+
+    See ``xcore.linalg.expm_multiply``.
 
     Args:
       A: matrix, dense or sparse, or operator.
       B: vector, or matrix of columns.
-      start, stop, num: must be None.
-      endpoint, traceA: of no effect.
+      start, stop: the first time and the last; the result has an axis of times in front.
+      num: how many times, 50 by default.
+      endpoint: whether ``stop`` is one of them, as it is by default.
+      traceA: of no effect.
 
     >>> import xcore.numpy as xnp
-    >>> expm_multiply(xnp.asarray([[0.0, 1.0], [0.0, 0.0]]), xnp.ones(2))
+    >>> a = xnp.asarray([[0.0, 1.0], [0.0, 0.0]])
+    >>> expm_multiply(a, xnp.ones(2))
     Array([2., 1.], dtype=float32)
+    >>> expm_multiply(a, xnp.ones(2), start=0, stop=2, num=3)
+    Array([[1., 1.],
+           [2., 1.],
+           [3., 1.]], dtype=float32)
     """
-    for name, given in (("start", start), ("stop", stop), ("num", num)):
-        if given is not None:
-            wanted = "left out: take vmap of xcore.linalg.expm_multiply(A, B, t, steps=) over times"
-            raise errors.bad_argument("scipy.sparse.linalg.expm_multiply", name, given, wanted)
-    return _expm_multiply(_operator(A), xnp.asarray(B))
+    A, B = _operator(A), xnp.asarray(B)
+    if start is stop is num is endpoint is None:
+        return _expm_multiply(A, B)
+    who, num = "scipy.sparse.linalg.expm_multiply", 50 if num is None else num
+    endpoint = endpoint is None or bool(endpoint)
+    for name, given in (("start", start), ("stop", stop)):
+        if given is None:
+            raise errors.bad_argument(who, name, given, "a number, as an interval is asked for")
+    if isinstance(num, bool) or not isinstance(num, (int, np.integer)) or num < 2:
+        raise errors.bad_argument(who, "num", num, "an int of at least 2")
+    first, h = _expm_multiply(A, B, start), (stop - start) / (num - endpoint)
+    steps = steps_for(who, A, h, first)
+    further = lambda x, _: (_expm_multiply(A, x, h, steps=steps),) * 2  # noqa: E731
+    return xnp.concatenate([first[None], scan(further, first, None, length=num - 1)[1]])
 
 
 # Eigenvalues
