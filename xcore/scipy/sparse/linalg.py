@@ -283,9 +283,10 @@ def expm_multiply(
         return _expm_multiply(A, B)
     who, num = "scipy.sparse.linalg.expm_multiply", 50 if num is None else num
     endpoint = endpoint is None or bool(endpoint)
-    for name, given in (("start", start), ("stop", stop)):
-        if given is None:
-            raise errors.bad_argument(who, name, given, "a number, as an interval is asked for")
+    if start is None or stop is None:
+        missing = "start" if start is None else "stop"
+        wanted = "a number, as an interval is asked for"
+        raise errors.bad_argument(who, missing, None, wanted)
     if isinstance(num, bool) or not isinstance(num, (int, np.integer)) or num < 2:
         raise errors.bad_argument(who, "num", num, "an int of at least 2")
     first, h = _expm_multiply(A, B, start), (stop - start) / (num - endpoint)
