@@ -117,7 +117,8 @@ def _inherited(place: Place) -> list[str]:
     bases = place.value.__mro__[1:] if inspect.isclass(place.value) else ()
     told = [vars(b).get("__doc__") or "" for b in bases if b not in public_classes()]
     link = link_from(place.package)
-    return [rest(inspect.cleandoc(d), link) for d in told if "\n    Attributes:" in d]
+    told = [inspect.cleandoc(d) for d in told]  # as Python 3.13 keeps them
+    return [rest(d, link) for d in told if "\nAttributes:" in d]
 
 
 @functools.cache

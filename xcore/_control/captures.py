@@ -82,7 +82,7 @@ def names_of(code) -> tuple:
     for i in dis.get_instructions(code):
         if i.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
             read.add(i.argval)
-        elif i.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+        elif i.opname in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR"):  # the last since 3.12
             attributes.add(i.argval)
         elif i.opname in _STORES:
             stored.add(i.argval)
