@@ -5,6 +5,7 @@ import pytest
 import scipy.linalg
 
 import xcore as xc
+import xcore.numpy as xnp
 import xcore.scipy.linalg as sla
 from xcore import lax
 
@@ -150,3 +151,28 @@ REFUSED = {
 def test_what_cannot_be_is_refused(words):
     with pytest.raises((ValueError, sla.LinAlgError), match=words):
         REFUSED[words]()
+
+
+ORDERS = [None, 0, 1, 2, -1, -2, 3, 0.5, np.inf, -np.inf]
+
+
+@pytest.mark.parametrize("scale", [1, 1e200, 1e-200, 1e-300])
+@pytest.mark.parametrize("ord", [*ORDERS, "fro", "nuc"])
+def test_norms_on_all_scales(ord, scale):
+    """Those of multiples are multiples, where squares leave the range too."""
+    for shape in ((5,), (4, 3), (3, 3), (1, 1)):
+        for x in (rng.standard_normal(shape), rng.standard_normal(shape) * 1j, np.zeros(shape)):
+            if isinstance(ord, str) or (len(shape) == 2 and ord in (0, 3, 0.5)):
+                if len(shape) == 1 or not isinstance(ord, str):
+                    with pytest.raises(ValueError):
+                        sla.norm(x * scale, ord)
+                    continue
+            with np.errstate(divide="ignore"):
+                expected = scipy.linalg.norm(x, ord) * (1 if ord == 0 else scale)
+            got = float(sla.norm(x * scale, ord))
+            assert got == pytest.approx(expected, rel=1e-12, abs=0)
+    v = np.array([3.0, -4.0])
+    slope = xc.grad(lambda v: sla.norm(v) / 1e200)(xnp.asarray(v * 1e200))
+    assert np.allclose(slope * 1e200, v / 5)
+    assert np.isnan(sla.norm(np.array([1.0, np.nan]))) and np.isinf(sla.norm(np.array([1.0, np.inf])))  # fmt: skip
+    assert sla.norm(np.array([3, 4])).item() == 5

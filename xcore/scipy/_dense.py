@@ -16,6 +16,7 @@ from .._core import Axis as _Axis
 from .._core import errors as _errors
 from .._core import one_of
 from ..linalg._assumed import bandwidths as _bandwidths
+from ..linalg._range import in_units
 from ..linalg._truth import fail
 from ._spectral import from_triangle
 
@@ -25,6 +26,8 @@ def norm(
     keepdims: bool = False, check_finite: bool = True,
 ) -> _Array:  # fmt: skip
     """The norm of a vector or matrix; see ``numpy.linalg.norm``.
+
+    Without ``axis`` squares may leave the range of the dtype, as in SciPy.
 
     Args:
       a: vector or matrices.
@@ -37,7 +40,10 @@ def norm(
     >>> norm(xnp.asarray([3.0, 4.0]))
     Array(5., dtype=float32)
     """
-    return _xnp.linalg.norm(a, ord, axis, keepdims)
+    if axis is not None or (isinstance(ord, (int, float)) and ord == 0):  # a count has no units
+        return _xnp.linalg.norm(a, ord, axis, keepdims)
+    unit, inside = in_units(_xnp.asarray(a))
+    return _xnp.linalg.norm(inside, ord, axis, keepdims) * unit
 
 
 def lu_factor(

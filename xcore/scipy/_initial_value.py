@@ -135,7 +135,9 @@ def _start(t_span, y0, t_eval) -> tuple:
         raise errors.bad_argument(WHO, "t_span", t_span, "a pair of numbers (t0, tf)")
     y0 = given[0]
     if typeof(y0).ndim != 1 or not typeof(y0).size:
-        raise errors.bad_argument(WHO, "y0", y0, "a vector", "Write [y0] for a single number.")
+        raise errors.bad_argument(
+            WHO, "y0", y0, "a vector of one number or more", "Write [y0] for a single number."
+        )
     widths = [*given, *([] if t_eval is None else [t_eval])]
     strong = [typeof(x).dtype for x in widths if not typeof(x).weak and not _is_exact(x)]
     dtype = xnp.result_type(*strong, float) if strong else dtypes.default_dtype("float")
