@@ -180,6 +180,14 @@ def test_policies_choose_what_is_kept(name):
     assert forward_outputs(ALL[name]) == WANTED[name]
 
 
+def test_names_inside_of_jitted_functions_are_kept(capsys):
+    inner = xc.jit(lambda x: checkpoint_name(xnp.sin(x), "a") * x)
+    for policy, lines in ((POLICIES.save_only_these_names("a"), 2), (POLICIES.nothing_saveable, 1)):
+        f = xc.checkpoint(lambda x: xnp.cos(inner(x)), policy=policy)
+        xc.ad_checkpoint.print_saved_residuals(f, 1.0)
+        assert len(capsys.readouterr().out.splitlines()) == lines
+
+
 def test_saved_residuals_are_listed(capsys):
     def f(w, p):
         return xnp.sin(checkpoint_name(w @ p["x"], "product"))

@@ -701,3 +701,18 @@ def test_arguments_by_name_with_others_left_out(how):
     for call, c in ((lambda x: f(x), 3), (lambda x: f(x, c=5), 5), (lambda x: f(x, b=4), 3)):
         assert xc.grad(call)(1.0) == xc.jit(xc.grad(call))(1.0) == 10 * c
     assert f(1.0, c=5) == 10 and f(1.0, b=4) == 12
+
+
+def test_results_are_as_weak_as_the_function_s_own():
+    """Whatever those of its rules are, of jitted functions too."""
+    strong = functools.partial(xnp.asarray, dtype="float32")
+    forward = {False: xc.custom_jvp(lambda x: 2 * x), True: xc.custom_jvp(lambda x: strong(2 * x))}
+    back = {False: xc.custom_vjp(lambda x: 2 * x), True: xc.custom_vjp(lambda x: strong(2 * x))}
+    for is_strong in (False, True):
+        other = strong if not is_strong else lambda x: x
+        forward[is_strong].defjvp(lambda p, t, other=other: (other(2 * p[0]), 2 * t[0]))
+        back[is_strong].defvjp(lambda x, other=other: (other(2 * x), None), lambda _, c: (2 * c,))
+        for f in (forward[is_strong], back[is_strong]):
+            f = xc.jit(f)
+            for y in (xc.vjp(f, 3.0)[0], xc.linearize(f, 3.0)[0], xc.value_and_grad(f)(3.0)[0]):
+                assert y.weak_type is not is_strong

@@ -490,3 +490,21 @@ def test_a_linear_call_is_not_linear_in_what_it_keeps():
         count = g.__code__.co_argcount
         with pytest.raises(xc.errors.MissingRuleError):
             xc.linear_transpose(g, *[1.5] * count)(1.0)
+
+
+HELD = {  # what makes a NaN inside of an operation that holds a program
+    "linear_call": lambda x: linear_call(lambda r, x: xnp.log(r * x), lambda r, y: r * y, xnp.arange(1.0, 4.0), x),
+    "custom_linear_solve": lambda x: lax.custom_linear_solve(
+        lambda v: 2 * v, x, solve=lambda _, b: xnp.sqrt(b) / 2, symmetric=True
+    ),
+    "custom_root": lambda x: lax.custom_root(
+        lambda y: y * y - x, x, lambda f, start: xnp.log(start), lambda f, b: b / f(xnp.ones_like(b))
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HELD)
+@pytest.mark.parametrize("compile", [lambda f: f, xc.jit])
+def test_the_operation_inside_that_made_a_nan_is_named(name, compile):
+    with xc.config.override(debug_nans=True), pytest.raises(FloatingPointError, match=r"operation (log|sqrt)"):  # fmt: skip
+        compile(HELD[name])(xnp.asarray([-1.0, -2.0, -3.0]))

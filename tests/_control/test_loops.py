@@ -563,3 +563,31 @@ def test_lanes_of_a_scan_that_are_the_same_stay_one():
     np.testing.assert_array_equal(ys[0], [[0, 1, 2], [0, 10, 20]])
     np.testing.assert_array_equal(ys[1], [0, 2, 9])
     assert ys[2].shape == (3,)
+
+
+@pytest.mark.parametrize(
+    "where, expected", [("body", [1, 3, 3, 3]), ("cond", [0, 1, 1, 3, 3, 3, 3])]
+)
+@pytest.mark.parametrize("compile", [lambda f: f, xc.jit])
+def test_batch_elements_that_have_stopped_do_not_act(where, expected, compile):
+    """Callbacks of loops whose predicates are batched: one for each step of each element, and each test of it."""
+    seen = []
+
+    def note(at, n):
+        if at == where:
+            xc.debug.callback(lambda n: seen.append(int(n)), n)
+
+    def count(n):
+        def cond(c):
+            note("cond", n)
+            return c < n
+
+        def body(c):
+            note("body", n)
+            return c + 1
+
+        return lax.while_loop(cond, body, 0)
+
+    out = compile(xc.vmap(count))(xnp.asarray([0, 1, 3]))
+    xc.effects_barrier()
+    assert out.tolist() == [0, 1, 3] and sorted(seen) == expected

@@ -374,3 +374,19 @@ def test_functions_with_complex_values_and_of_small_eigenvalues():
 def test_wrong_matrices_are_named(bad, message):
     with pytest.raises(xc.errors.ShapeError, match=f"linalg.funmh.*{message}"):
         la.funmh(bad, xnp.exp)
+
+
+NEARLY_DEFECTIVE = [  # and whether rounding leaves their eigenvalues a derivative
+    ([[1.0, 1.0], [0.0, 1.0 + 1e-5]], True),  # less ill than digits are half
+    ([[1.0, 1.0], [0.0, 1.0 + 1e-9]], False),  # eigenvalues that rounding carries past each other
+    ([[1.0, 1e4, 1e4], [0.0, 2.0, 1e4], [0.0, 0.0, 3.0]], True),  # ill, but far from each other
+    ([[1.0, 1e6, 1e6], [0.0, 2.0, 1e6], [0.0, 0.0, 3.0]], False),
+]
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e8, 1e-8])
+@pytest.mark.parametrize("a, fine", NEARLY_DEFECTIVE)
+def test_nearly_defective_matrices(a, fine, scale):
+    a = xnp.asarray(scale * np.array(a))
+    slopes = xc.jvp(xnp.linalg.eigvals, (a,), (xnp.ones_like(a),))[1]
+    assert np.isfinite(np.asarray(slopes)).all() == fine
