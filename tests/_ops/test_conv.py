@@ -178,3 +178,20 @@ def test_kernels_of_length_one_and_of_one_place(length):
     )
     whole = lax.conv_general_dilated(x, np.ones((1, 1, length)), (1,), "VALID")
     np.testing.assert_array_equal(whole, x.sum(2, keepdims=True))
+
+
+@pytest.mark.parametrize("taps", [2, 5, 40])
+@pytest.mark.parametrize("channels", [1, 3])
+@pytest.mark.parametrize("dilation", [1, 2, 3])
+def test_elements_apart_in_channels_on_their_own(taps, channels, dilation):
+    """Zeros between the elements of x, written or asked for, where kernels of few channels have programs of their own."""
+    x, k = RNG.standard_normal((2, channels, 50)), RNG.standard_normal((channels, 1, taps))
+    wide = np.zeros((2, channels, 49 * dilation + 1))
+    wide[..., ::dilation] = x
+    found = lax.conv_general_dilated(
+        x, k, (1,), [(2, 1)], lhs_dilation=(dilation,), feature_group_count=channels
+    )
+    for b in range(2):
+        for c in range(channels):
+            padded = np.pad(wide[b, c], (2, 1))
+            assert np.allclose(found[b, c], np.correlate(padded, k[c, 0], "valid"), atol=1e-12)

@@ -149,3 +149,22 @@ def test_sums_in_a_wider_dtype(dtype, out):
     assert gx.dtype == gy.dtype == dtype
     np.testing.assert_array_equal(gx, ct @ y.T.astype(out))
     np.testing.assert_array_equal(gy, x.T.astype(out) @ ct)
+
+
+@pytest.mark.parametrize("narrow", ["bfloat16", "float16", "int8"])
+def test_derivatives_have_the_dtype_of_what_they_are_of(narrow):
+    """Products of narrow numbers that are asked for in wide ones."""
+    x, y = np.ones((2, 3)), np.arange(6.0).reshape(3, 2)
+    x, y = xc.numpy.asarray(x, narrow), xc.numpy.asarray(y, narrow)
+
+    def f(x, y):
+        wide = (((1,), (0,)), ((), ()))
+        return lax.dot_general(x, y, wide, preferred_element_type="float32").sum()
+
+    if narrow == "int8":
+        assert f(x, y).dtype == "float32"
+        return
+    for way in (xc.grad(f, (0, 1)), xc.jit(xc.grad(f, (0, 1)))):
+        left, right = way(x, y)
+        assert left.dtype == narrow and right.dtype == narrow
+        assert left.tolist() == [[1.0, 5.0, 9.0]] * 2 and right.tolist() == [[2.0, 2.0]] * 3

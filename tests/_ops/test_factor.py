@@ -345,3 +345,20 @@ def test_exchanges_of_few_and_many_rows(rows, columns):
     none = np.zeros(0, np.int32)
     np.testing.assert_array_equal(lu_pivots_to_permutation(none, size=rows), np.arange(rows))
     np.testing.assert_array_equal(exchange_rows(x, none, reverse=True), x)
+
+
+def _pivots_exchanged(pivots, reverse, x):
+    return exchange_rows(x, pivots, reverse=reverse)
+
+
+def test_rows_in_batches_beside_pivots_of_several_matrices():
+    """Pivots with an axis of their own, which the batch has not."""
+    x, pivots = random((4, 2, 3, 5), "float64"), np.array([[1, 2, 2], [2, 1, 2]], np.int32)
+    for reverse in (False, True):
+        found = vmap(partial(_pivots_exchanged, pivots, reverse))(x)
+        for i in range(4):
+            for j in range(2):
+                rows = list(range(3))
+                for k in range(3)[:: -1 if reverse else 1]:
+                    rows[k], rows[pivots[j, k]] = rows[pivots[j, k]], rows[k]
+                np.testing.assert_array_equal(found[i, j], x[i, j][rows])

@@ -213,3 +213,9 @@ def test_one_length_stands_for_a_tuple_of_it():
     x = np.arange(20.0).reshape(4, 5)
     got, exact = fft.dctn(x, s=6, axes=0), scipy.fft.dctn(x, s=6, axes=0)
     np.testing.assert_allclose(got, exact, atol=1e-13 * abs(exact).max())
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (3, 1), (0, 3)])
+def test_axes_that_are_too_short_for_the_operation_itself(shape):
+    with pytest.raises(xc.errors.ShapeError, match="need 2 points"):
+        program.trig(xnp.ones(shape), kind="DCT", type=1, axes=(0, 1))

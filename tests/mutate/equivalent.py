@@ -13,6 +13,7 @@ EMPTY = "fills an array that has no elements"
 ALL_ALIKE = "all of them have as many"
 DEFINED = "runs when operations are defined, before a mistake is made"
 NOTHING_MORE = "joins or adds an array without elements"
+MARGIN = "how much is left to rounding"
 MORE = "a block more than is needed"
 
 _OPS, _CPU = "xcore/_ops/", "xcore/_cpu/"
@@ -264,6 +265,28 @@ ROWS: tuple = (
     ),
     ("xcore/numpy/_determinant.py", "_adjugate", "full=False → ", "both sides of a square"),
     ("xcore/optimize/_bracket.py", "root_scalar.(x, aux).λ", "solve(b, a)", SYMMETRIC),
+    ("xcore/_control/while_loop.py", "_batch", "[True] → [False]", "it is batched here anyhow"),
+    (
+        "xcore/_control/custom_ops.py",
+        "_linearize_rule",
+        "dtypes.is_inexact",
+        "changes of whole numbers are float0 to whoever takes them",
+    ),
+    (_OPS + "coalescing.py", "_aligned_lower", "size == 0 → ", "a single number is not turned"),
+    (
+        _OPS + "dot.py",
+        "_dot_transpose_one",
+        "out if typeof(out).dtype == target.dtype",
+        "cotangents take the dtype of their value later",
+    ),
+    (_OPS + "elementwise.py", "_rounded_to_float4", "*", "some jaxlibs do without"),
+    (_OPS + "factor.py", "_exchange_values", "0 in t.shape or", EMPTY),
+    (_OPS + "spectral.py", "_differentiable", "30 * t.shape", MARGIN),
+    (_OPS + "spectral.py", "_differentiable", "0.1 / eps", MARGIN),
+    (_OPS + "spectral.py", "_differentiable", "and_(ill, ", "the others were found fine before"),
+    (_OPS + "trigonometric.py", "_cosine_4", "n % 2", FORM),
+    ("xcore/special/_series_kernels.py", "hyp1f1_f", "x < 0.0 → ", "both forms hold at 0"),
+    ("xcore/special/_series_kernels.py", "hyp1f1_f", ", 2.0)", "what is not near is at x = 0"),
 )
 
 

@@ -177,3 +177,34 @@ def test_intervals_of_complex_data_cover(given):
             inside = (part(below) <= part(exact)) & (part(exact) <= part(above))
             rows = part(above - below).min(0) > 0  # a curve may not move there
             assert np.all(np.abs(inside.mean(0)[rows] - 0.95) < 0.03)
+
+
+@pytest.mark.parametrize("loss", ["cauchy", "arctan"])
+def test_intervals_cover_from_afar_by_way_of_a_loss_with_one_minimum(loss):
+    """As the docstring says: with a third of outliers, and a start that is no guess."""
+    rng = np.random.default_rng(6)
+    true, t = (1.0, 2.0), np.linspace(0, 4, 100)
+    off = 0.05 * rng.standard_normal((TRIALS, 100)) * np.where(rng.random((TRIALS, 100)) < 0.3, 10, 1)  # fmt: skip
+    settings = {"sigma": np.full(100, 0.05), "absolute_sigma": True, "f_scale": 1.5}
+
+    def line(t, a, b):
+        return a + b * t
+
+    def one(y):
+        near = xo.curve_fit(line, t, y, (0.0, 0.0), loss="soft_l1", **settings)
+        found = xo.curve_fit(line, t, y, near[0], loss=loss, **settings)
+        return *found.interval(), found.ok
+
+    low, high, ok = xc.jit(xc.vmap(one))(line(t, *true) + off)
+    for a, b, x in zip(low.T, high.T, true, strict=True):
+        held = np.asarray((a <= x) & (x <= b))
+        assert ok.all() and abs(held.mean() - 0.95) <= FOUR
+
+
+def test_it_is_a_pair_as_scipys():
+    t = np.linspace(0, 1, 9)
+    found = xo.curve_fit(lambda t, a, b: a + b * t, t, 1 + 2 * t, (0.0, 0.0))
+    popt, pcov = found
+    assert len(found) == 2 and found[0] is popt and found[1] is pcov and found[-1] is pcov
+    with pytest.raises(IndexError):
+        found[2]

@@ -5,6 +5,7 @@ import functools
 import mpmath as mp
 import numpy as np
 import pytest
+import scipy.special
 
 import xcore as xc
 import xcore.numpy as xnp
@@ -82,3 +83,28 @@ def test_the_slope_of_kl_div_has_all_digits_next_to_its_zero():
     slope = xc.vmap(xc.grad(xc.special.kl_div, 1))(x, y)
     exact = [float((mp.mpf(t) - mp.mpf(s)) / mp.mpf(t)) for s, t in zip(x, y, strict=True)]
     np.testing.assert_allclose(slope, exact, rtol=4e-16)
+
+
+POLYNOMIALS = [  # whose derivatives by the parameter that ends them are series that do not end
+    ("hyp1f1", (-2.0, 1.5, 0.7)), ("hyp1f1", (-2.0, 1.5, 3.0)), ("hyp1f1", (0.0, 1.5, 3.0)),
+    ("hyp1f1", (-2.0, 1.5, -0.7)), ("hyp2f1", (-2.0, 1.3, 2.5, 0.4)), ("hyp2f1", (1.3, -3.0, 2.5, 0.4)),
+    ("hyp2f1", (-1.0, 0.5, 2.5, -0.7)), ("hyp2f1", (0.0, 0.5, 2.5, 0.7)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name, args", POLYNOMIALS)
+def test_polynomials_by_all_their_parameters(name, args):
+    ours, theirs = getattr(xc.special, name), getattr(scipy.special, name)
+    for k in range(len(args)):
+        steps = 1e-5 * np.eye(len(args))[k]
+        quotient = (theirs(*(args + steps)) - theirs(*(args - steps))) / 2e-5
+        slope = xc.grad(ours, k)(*map(np.float64, args))
+        np.testing.assert_allclose(slope, quotient, rtol=1e-8, atol=1e-8)
+
+
+def test_slopes_of_erfcx_keep_their_digits():
+    x = np.linspace(-2, 8, 2001)
+    found = xc.vmap(xc.grad(xc.special.erfcx))(x)
+    with mp.workdps(40):
+        exact = [2 * v * mp.exp(v**2) * mp.erfc(v) - 2 / mp.sqrt(mp.pi) for v in map(mp.mpf, x)]
+    np.testing.assert_allclose(found, np.array(exact, float), rtol=8 * np.finfo(float).eps)

@@ -83,6 +83,8 @@ def _log1p(x, y, u, v):
 
 
 def _sqrt(x, y, u, v):
+    # on both sides of the cut, and as far as y is
+    u, v = select(is_infinite(y), abs(y), u), select(is_infinite(y), y, _with_sign_of(v, y))
     lost, inf = and_(is_infinite(x), is_nan(y)), const(u, math.inf)
     below = lt(x, const(x, 0))
     return select(and_(lost, not_(below)), inf, u), select(and_(lost, below), inf, v)

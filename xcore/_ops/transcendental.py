@@ -62,37 +62,6 @@ def _by_program(name, body, jvp):
     return elementwise(name, kinds=INEXACT, jvp=jvp, lower=lower)
 
 
-def _correct_at_edges(name, hlo, jvp, correct):
-    """The compiler's operation, right at the edges of the complex plane. quirk: COMPLEX_EDGES"""
-
-    def lower(ctx, x):
-        (t,) = ctx.in_types
-        y = ctx.one(hlo, ctx.out(), [x])
-        if not dtypes.is_complex(t.dtype):
-            return y
-        return ctx.program(trace_closed(lambda x, y: [correct(x, y)], [t.strong()] * 2), [x, y])[0]
-
-    return elementwise(name, kinds=INEXACT, jvp=jvp, lower=lower)
-
-
-def _at_minus_infinity(z, y):
-    """e^z is 0 where the real part of z is -inf, whatever the imaginary part."""
-    return select(eq(real(z), const(real(z), -math.inf)), const(y, 0), y)
-
-
-def _root_at_the_cut(z, root):
-    """A root has the sign of z's imaginary part, and is infinite where that is."""
-    x, y = real(root), imag(z)
-    signed = select(_has_sign(y), neg(abs(imag(root))), abs(imag(root)))
-    infinite = eq(abs(y), const(y, math.inf))
-    return complex(select(infinite, abs(y), x), select(infinite, y, signed))
-
-
-def _has_sign(x):
-    """True for -0.0 also."""
-    return lt(select(eq(x, const(x, 0)), div(const(x, 1), x), x), const(x, 0))
-
-
 def _halves(x):
     """e^x/2 and e^-x/2, finite as long as the first is: in two factors."""
     up, down = exp(mul(x, const(x, 0.5))), exp(mul(x, const(x, -0.5)))
@@ -176,9 +145,7 @@ def _one_plus_square(x):
     return add(const(x, 1), square(x))
 
 
-exp = _correct_at_edges(
-    "exp", "stablehlo.exponential", lambda g, y, x: mul(g, y), _at_minus_infinity
-)
+exp = _unary("exp", "stablehlo.exponential", lambda g, y, x: mul(g, y))
 expm1 = _unary(
     "expm1", "stablehlo.exponential_minus_one", lambda g, y, x: mul(g, add(y, const(y, 1)))
 )
@@ -210,9 +177,7 @@ log1p = elementwise(
     hlo="stablehlo.log_plus_one",
     alternatives=_where_log1p_is_inaccurate(_log1p_by_ratio),
 )  # fmt: skip
-sqrt = _correct_at_edges(
-    "sqrt", "stablehlo.sqrt", lambda g, y, x: div(g, mul(const(y, 2), y)), _root_at_the_cut
-)
+sqrt = _unary("sqrt", "stablehlo.sqrt", lambda g, y, x: div(g, mul(const(y, 2), y)))
 rsqrt = _unary("rsqrt", "stablehlo.rsqrt", lambda g, y, x: mul(g, mul(const(y, -0.5), div(y, x))))
 
 

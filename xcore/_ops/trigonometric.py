@@ -64,7 +64,7 @@ def _trig_type(x, *, kind, type, axes, norm=None, orthogonalize=False):
         raise errors.shape_mismatch("trig", f"cannot be transformed along axes {axes}", x=x)
     least = 2 if (kind, type) == ("DCT", 1) else 1
     if any(x.shape[i] < least for i in axes):
-        raise errors.shape_mismatch("trig", f"needs {least} points or more along {axes}", x=x)
+        raise errors.shape_mismatch("trig", f"need {least} points or more along {axes}", x=x)
     return [x.strong()]
 
 
@@ -74,7 +74,8 @@ def _trig_type(x, *, kind, type, axes, norm=None, orthogonalize=False):
 
 
 def _ends(kind: str, type: int, n: int) -> tuple:
-    if type == 4 or (kind, type) == ("DST", 1):
+    """Where the first and the last of types 1 to 3 have another weight."""
+    if (kind, type) == ("DST", 1):
         return ()
     return (0, n - 1) if type == 1 else (0,) if kind == "DCT" else (n - 1,)
 

@@ -82,6 +82,12 @@ class CurveFit:
     def __iter__(self):
         return iter((self.popt, self.pcov))
 
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, i):
+        return (self.popt, self.pcov)[i]
+
     def check(self) -> CurveFit:
         """Itself, or an error with the status in words."""
         self.result.check("optimize.curve_fit")
@@ -182,6 +188,9 @@ def curve_fit(
     The covariance is s² (JᵀJ)⁻¹, J the derivative of the curve by its parameters and s² the variance of one
     value: to first order, and as if no bound held. With a loss ρ of residuals r, s² is the mean of ρ'(r)² over
     the square of the mean of ρ''(r), which takes many more data than parameters. (Huber 1981, section 7.6)
+    "cauchy" and "arctan" have other minima, too, at which most values count as outliers, and intervals are of the
+    one that is found: start from the parameters of a fit with "soft_l1", and let ``f_scale`` be no less than good
+    residuals are.
 
     >>> import xcore.optimize as xo, xcore.numpy as xnp
     >>> x = xnp.linspace(0.0, 4.0, 9)
