@@ -125,6 +125,11 @@ def test_transposes_of_complex_matrices():
     whole = np.asarray(m.matmat(xnp.eye(5, dtype="complex128")))
     assert np.allclose(m.T.matmat(xnp.eye(5, dtype="complex128")), whole.T, atol=1e-12)
     assert np.allclose(whole, whole.conj().T, atol=1e-12)
+    assert (
+        not m.symmetric
+        and m.positive
+        and linalg.chebyshev_preconditioner(laplacian((2, 3))).symmetric
+    )
 
 
 @pytest.mark.parametrize(

@@ -39,8 +39,11 @@ class _Polynomial(LinearOperator):
     high: Any
     steps: int = static()
 
-    symmetric = True
     positive = True
+
+    @property
+    def symmetric(self):
+        return self.a.symmetric
 
     @property
     def shape(self):
