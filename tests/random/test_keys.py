@@ -210,6 +210,7 @@ def test_keys_are_no_numbers_for_numpy(shape):
     for f in (np.asarray, np.array, lambda k: np.ones(shape) + k, lambda k: np.array([k, k])):
         with pytest.raises(TypeError, match="key_data"):
             f(keys)
+    assert xc.typeof(keys).shape == shape
     assert xnp.asarray(keys).shape == shape and xnp.array([keys, keys]).shape == (2, *shape)
     with pytest.raises(TypeError, match="Expected an array"):
         xnp.sin(keys)

@@ -248,5 +248,7 @@ def typeof(x: ArrayLike | SupportsType) -> ArrayType:
     except AttributeError:
         if type(x) in (float, int, complex, bool):
             return ArrayType((), dtypes.scalar_dtype(x), type(x) is not bool)
+        if isinstance(getattr(x, "dtype", None), dtypes.ExtendedDtype):  # no numbers: a shape
+            return ArrayType(given.shape, np.dtype(object))
         a = np.asarray(x)
         return ArrayType(a.shape, a.dtype)
