@@ -124,6 +124,14 @@ def test_exponentials_over_intervals_are_scipys(n, dtype, options):
             assert np.abs(got - exact).max() <= 1e-12 * np.abs(exact).max()
 
 
+def test_intervals_into_the_complex_plane():
+    a, b = rng.normal(size=(3, 3)), rng.normal(size=3)
+    for start, stop in ((0, 2j), (1j, 1), (0.5, 1 + 1j)):
+        found = linalg.expm_multiply(a, b, start, stop, 4)
+        exact = [scipy.linalg.expm(t * a) @ b for t in np.linspace(start, stop, 4)]
+        np.testing.assert_allclose(found, exact, rtol=1e-11, atol=1e-12)
+
+
 @pytest.mark.parametrize(
     "options, words",
     [

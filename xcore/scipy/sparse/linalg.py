@@ -254,7 +254,7 @@ def aslinearoperator(A: Any) -> Any:
 
 
 def expm_multiply(
-    A: Any, B: ArrayLike | Sequence[Any], start: float | None = None, stop: float | None = None,
+    A: Any, B: ArrayLike | Sequence[Any], start: complex | None = None, stop: complex | None = None,
     num: int | None = None, endpoint: bool | None = None, traceA: Any = None,
 ) -> Array:  # fmt: skip
     """exp(A) B, or exp(t A) B for num times t from start to stop, one after another.
@@ -289,7 +289,8 @@ def expm_multiply(
         raise errors.bad_argument(who, missing, None, wanted)
     if isinstance(num, bool) or not isinstance(num, (int, np.integer)) or num < 2:
         raise errors.bad_argument(who, "num", num, "an int of at least 2")
-    first, h = _expm_multiply(A, B, start), (stop - start) / (num - endpoint)
+    h = (stop - start) / (num - endpoint)
+    first = _expm_multiply(A, B, start + 0 * h)  # complex where steps are
     steps = steps_for(who, A, h, first)
     further = lambda x, _: (_expm_multiply(A, x, h, steps=steps),) * 2  # noqa: E731
     return xnp.concatenate([first[None], scan(further, first, None, length=num - 1)[1]])
