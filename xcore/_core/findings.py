@@ -265,9 +265,11 @@ def only_through(*modules: str) -> bool:
 
 
 @functools.lru_cache(64)
-def _operations(code: CodeType) -> list[Any]:
-    """(offset, name) of the operations, without those that are room for the interpreter."""
-    return [(i.offset, i.opname) for i in dis.get_instructions(code) if i.opname != "CACHE"]
+def _operations(code: CodeType) -> list[dis.Instruction]:
+    """The operations, without those that are room for the interpreter."""
+    return [
+        i for i in dis.get_instructions(code) if i.opname not in ("CACHE", "NOP", "EXTENDED_ARG")
+    ]
 
 
 def place_of_caller():
@@ -297,13 +299,63 @@ def do_not_reuse_trace() -> None:
     count += 1
 
 
+@functools.lru_cache(1024)
+def _is_lost(code: CodeType, at: int) -> bool:
+    """Whether what the call at this offset gives is thrown away: itself, in a tuple, or by a name that nothing reads.
+
+    The stack is followed while the value lies on it; ``above`` counts what lies above it. What is not
+    understood counts as a use.
+    """
+    above = 0
+    for i in _operations(code):
+        if i.offset <= at:
+            continue
+        if i.opname == "POP_TOP" and not above:
+            return True
+        if i.opname.startswith("STORE_FAST") and not above:
+            return _is_never_read(code, i)
+        if i.opname in ("BUILD_TUPLE", "BUILD_LIST") and above < cast(int, i.arg):
+            above = 0
+            continue
+        if i.opcode in dis.hasjrel or "RETURN" in i.opname:
+            return False
+        effect = dis.stack_effect(i.opcode, i.arg)
+        if effect <= 0 and 1 - effect > above:
+            return False
+        above += effect
+    return False
+
+
+def _names_of(i: dis.Instruction) -> tuple[str, ...]:
+    """The local names of an operation; since Python 3.13 some have two."""
+    names = cast("str | tuple[str, ...]", i.argval)
+    return (names,) if isinstance(names, str) else names
+
+
+_READS_ALL = frozenset(("locals", "vars", "dir", "eval", "exec"))
+
+
+def _is_never_read(code: CodeType, store: dis.Instruction) -> bool:
+    """Whether a local name is written here and no operation behind reads it, also not in a next round."""
+    name, *beside = _names_of(store)
+    if name.startswith("_") or name in beside or _READS_ALL.intersection(code.co_names):
+        return False
+    for i in _operations(code):
+        if i.offset <= store.offset:
+            continue
+        if i.opcode in dis.hasjrel and i.argval <= store.offset:
+            return False
+        if "FAST" in i.opname and i.opname != "STORE_FAST" and name in _names_of(i):
+            return False
+    return True
+
+
 def is_discarded(module: str | None) -> bool:
     """Whether the user's line, which called this module of ours (None: any), throws the result away."""
     frame, first = caller()
     if frame is None or module not in (None, first):
         return False
-    behind = (name for offset, name in _operations(frame.f_code) if offset > frame.f_lasti)
-    return next(behind, "") == "POP_TOP"
+    return _is_lost(frame.f_code, frame.f_lasti)
 
 
 def report_discarded(text: str, module: str | None = None) -> None:
