@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ._control.checkpoint import remat
 from ._control.saving import (
+    NODES,
     Checkpointer,
     read_metadata,
     restore,
@@ -21,6 +22,14 @@ from ._core.exceptions import CheckpointError
 __all__ = [
     "Checkpointer", "CheckpointError", "read_metadata", "restore", "save", "structure",
 ]  # fmt: skip
+
+
+def _key(keys, parts):
+    random = sys.modules["xcore"].random  # loaded where a checkpoint has keys, not before
+    return random.wrap_key_data(parts[0], impl=keys[0])
+
+
+NODES["KeyArray"] = _key
 
 
 class _Module(types.ModuleType):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import operator
+import os
+import re
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -11,7 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from .._core import ArrayType, PyTree, ShapeDtypeStruct, boundary, distributed, errors, tree
+from .._core import (
+    ArrayType,
+    PyTree,
+    ShapeDtypeStruct,
+    Tracer,
+    boundary,
+    distributed,
+    dtypes,
+    errors,
+    tree,
+)
 from .._core.array import Array, from_host
 from .._core.devices import process_count, process_index
 from .._core.eval import default_placed
@@ -22,6 +35,7 @@ from . import store
 
 _PYTHON = {bool: "bool", int: "int", float: "float", complex: "complex"}
 _SEQUENCES = {"list": list, "tuple": tuple}
+NODES: dict[str, Callable] = {}  # class of a layer above -> (keys, parts) to an object of it
 _meetings = itertools.count()  # all processes save the same checkpoints in the same order
 
 
@@ -48,17 +62,41 @@ def _host_copy(x: Array) -> np.ndarray:
     return np.asarray(x)
 
 
+def _leaf_name(path) -> str:
+    return tree.keystr(path) or "."
+
+
+def _storable(x, name: str):
+    """(the leaf as an array of a dtype that can be read again, what it is in Python)."""
+    who, what = "checkpoint.save", "tree_" if name == "." else f"tree_{name}"
+    if type(x) is Array:
+        return x, "array"
+    if isinstance(x, Tracer):
+        raise errors.bad_argument(
+            who, what, x, "a value", "Inside of jit, grad and vmap there is none yet: return it and save it outside.",
+        )  # fmt: skip
+    if isinstance(x, np.ma.MaskedArray):
+        raise errors.masked_array(x)
+    kind = _PYTHON.get(type(x), "numpy")
+    value = np.array(x if kind != "numpy" or isinstance(x, (np.ndarray, np.generic)) else None)
+    native = value.dtype.newbyteorder("=")
+    if not dtypes.is_known(native):
+        need = "an array of numbers or a number, of 64 bits at most (128 if complex)"
+        raise errors.bad_argument(who, what, x, need, "Texts and settings go into metadata=.")
+    return value.astype(native, copy=False), kind
+
+
 def _snapshot(tree_) -> list:
     """(path, shape, dtype, kind, pieces) for each leaf."""
-    out = []
+    out, names = [], set()
     for path, x in tree.flatten_with_path(tree_)[0]:
-        name = tree.keystr(path) or "."
-        kind = "array" if type(x) is Array else _PYTHON.get(type(x), "numpy")
-        if kind == "numpy" and not isinstance(x, (np.ndarray, np.generic)):
-            raise errors.not_an_array("checkpoint.save", x, f"the leaf {name}")
-        value = x if type(x) is Array else np.array(x)
-        if value.dtype.kind in "OSUMm":
-            raise errors.not_an_array("checkpoint.save", x, f"the leaf {name}")
+        name = _leaf_name(path)
+        if name in names:
+            raise CheckpointError(
+                f"xcore.checkpoint: two leaves of the tree are called {name}; keys need names of their own."
+            )
+        names.add(name)
+        value, kind = _storable(x, name)
         out.append((name, value.shape, value.dtype, kind, _pieces(value)))
     return out
 
@@ -66,15 +104,31 @@ def _snapshot(tree_) -> list:
 def _outline(node, path: tuple = ()):
     """How the tree is made, as JSON can say it: the name of a leaf, or [class, keys, children].
 
-    Dicts, lists and tuples are built again from it; any other node becomes a dict of its parts.
+    Dicts, lists, tuples and random keys are built again from it; any other node becomes a dict of its parts.
     """
     if node is None or tree.is_leaf_structure(tree.structure(node)):
-        return None if node is None else tree.keystr(path) or "."
+        return None if node is None else _leaf_name(path)
     pairs, _ = tree.flatten_one_level_with_keys(node)
-    kind = type(node).__name__ if type(node) in (list, tuple) else "dict"
-    names = [getattr(key, "key", getattr(key, "name", str(key))) for key, _ in pairs]
-    keys = [k if isinstance(k, (str, int)) else str(k) for k in names]
+    kind = type(node).__name__ if _is_rebuilt(type(node)) else "dict"
+    keys = [_told(getattr(key, "key", getattr(key, "name", str(key)))) for key, _ in pairs]
     return [kind, keys, [_outline(child, (*path, key)) for key, child in pairs]]
+
+
+def _is_rebuilt(cls: type) -> bool:
+    named = cls.__name__ in NODES and cls.__module__.startswith("xcore.")
+    return cls in (list, tuple) or named
+
+
+def _told(key):
+    """The key of a dict as JSON has it: text, numbers and None as they are, a tuple as a list; else its text."""
+    if isinstance(key, tuple):
+        return [_told(k) for k in key]
+    key = key.item() if isinstance(key, np.generic) else key
+    return key if key is None or isinstance(key, (str, int, float)) else str(key)
+
+
+def _heard(key):
+    return tuple(map(_heard, key)) if isinstance(key, list) else key
 
 
 def _built(outline, leaf: Callable):
@@ -83,7 +137,15 @@ def _built(outline, leaf: Callable):
         return None if outline is None else leaf(outline)
     kind, keys, children = outline
     parts = [_built(child, leaf) for child in children]
-    return dict(zip(keys, parts, strict=True)) if kind == "dict" else _SEQUENCES[kind](parts)
+    if kind in NODES:
+        return NODES[kind](keys, parts)
+    return dict(zip(map(_heard, keys), parts)) if kind == "dict" else _SEQUENCES[kind](parts)
+
+
+def _folder(path) -> Path:
+    if not isinstance(path, (str, os.PathLike)):
+        raise errors.bad_argument("checkpoint", "path", path, "the name of a folder")
+    return Path(path).absolute()
 
 
 def _meet(number: int, place: str) -> None:
@@ -121,6 +183,8 @@ def _write(
 def save(path: str | Path, tree_: PyTree, *, metadata: Any = None) -> None:
     """Write a pytree to a folder, whole or not at all; a checkpoint that is there is replaced.
 
+    A folder that holds anything else is refused.
+
     With several processes all call it, and each writes what is on its devices (to a file system
     that all of them see).
 
@@ -136,7 +200,9 @@ def save(path: str | Path, tree_: PyTree, *, metadata: Any = None) -> None:
     ...     xc.checkpoint.restore(f"{folder}/last")
     {'step': 7, 'w': Array([0., 1., 2.], dtype=float32)}
     """
-    _write(Path(path).absolute(), _snapshot(tree_), _outline(tree_), metadata, next(_meetings))
+    folder = _folder(path)
+    store.check_free(folder)
+    _write(folder, _snapshot(tree_), _outline(tree_), metadata, next(_meetings))
 
 
 # Restoring
@@ -152,8 +218,9 @@ def restore(
     Args:
       path: the folder.
       like: a pytree of the structure that is wanted; its leaves are arrays, ShapeDtypeStructs or
-        Python numbers. Without it the tree is built as it was saved, of dicts, lists and tuples;
-        objects of other classes come back as dicts of their parts.
+        Python numbers. Without it the tree is built as it was saved, of dicts, lists, tuples and random
+        keys; objects of other classes come back as dicts of their parts, keys of dicts that are no text, numbers or
+        tuples of these as texts.
       shardings: where arrays go: a sharding or a pytree of them that matches the beginning of
         ``like``; by default where those of ``like`` are. How they were spread when they were saved
         does not matter.
@@ -169,13 +236,13 @@ def restore(
     ...     xc.checkpoint.restore(f"{folder}/last", {"w": xnp.zeros(2, int)}, strict=False)
     {'w': Array([0, 1], dtype=int32)}
     """
-    reader = store.Reader(Path(path).absolute())
+    reader = store.Reader(_folder(path))
     if like is None:
         read = lambda name: _as_leaf(reader.leaves[name], None, None, cast)  # noqa: E731
         return _built(reader.outline, read)
     find = rename if callable(rename) else lambda name: (rename or {}).get(name, name)
     pairs, structure = tree.flatten_with_path(like)
-    names = [tree.keystr(p) or "." for p, _ in pairs]
+    names = [_leaf_name(p) for p, _ in pairs]
     stored = [prefix + find(n) if n != "." or not prefix else prefix for n in names]
     targets = tree.broadcast_prefix(shardings, like, is_placement, "checkpoint(shardings)")
     if strict:
@@ -267,7 +334,7 @@ def read_metadata(path: str | Path) -> Any:
     ...     xc.checkpoint.read_metadata(f"{folder}/last")
     {'epoch': 5}
     """
-    return store.Reader(Path(path).absolute()).metadata
+    return store.Reader(_folder(path)).metadata
 
 
 @boundary
@@ -280,7 +347,7 @@ def structure(path: str | Path) -> dict:
     ...     xc.checkpoint.structure(f"{folder}/last")
     {"['w']": ShapeDtypeStruct(shape=(2, 3), dtype=float32)}
     """
-    reader = store.Reader(Path(path).absolute())
+    reader = store.Reader(_folder(path))
     return {name: ShapeDtypeStruct(x.shape, x.dtype) for name, x in reader.leaves.items()}
 
 
@@ -323,7 +390,8 @@ class Checkpointer:
         """The steps of which there are checkpoints, in order."""
         for name in self.directory.glob(".*.replaced"):
             store.recover(self.directory / name.name[1:].removesuffix(".replaced"))
-        return sorted(int(p.name) for p in self.directory.iterdir() if p.name.isdigit())
+        named = (p for p in self.directory.iterdir() if re.fullmatch("0|[1-9][0-9]*", p.name))
+        return sorted(int(p.name) for p in named if store.is_ours(p))
 
     def latest_step(self) -> int | None:
         """The last step of which there is a checkpoint; None if there is none."""
@@ -331,7 +399,16 @@ class Checkpointer:
         return steps[-1] if steps else None
 
     def path(self, step: int) -> Path:
-        return self.directory / str(step)
+        """The folder of a step."""
+        try:
+            number = -1 if isinstance(step, bool) else operator.index(step)
+        except TypeError:
+            number = -1
+        if number < 0:
+            raise errors.bad_argument(
+                "checkpoint.Checkpointer", "step", step, "a whole number from 0 on"
+            )
+        return self.directory / str(number)
 
     @boundary
     def save(self, step: int, tree_: PyTree, *, metadata: Any = None) -> None:
@@ -341,8 +418,10 @@ class Checkpointer:
         An error of a previous one is raised here, or by ``wait``.
         """
         self.wait()
+        folder = self.path(step)
+        store.check_free(folder)
         tree_ = _snapshot(tree_), _outline(tree_)
-        job = (self.path(step), *tree_, metadata, next(_meetings), self._forget_old)
+        job = (folder, *tree_, metadata, next(_meetings), self._forget_old)
         if not self.asynchronous:
             _write(*job)
             return

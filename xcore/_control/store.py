@@ -13,6 +13,7 @@ import contextlib
 import json
 import math
 import os
+import re
 import shutil
 import socket
 import threading
@@ -28,6 +29,9 @@ _ALIGN = 64
 _BLOCK = 512  # words of 8 bytes
 _CHUNK = 2**24  # bytes handed to the system at a time
 _WRITER = "writer"  # a file that says who is writing
+_OURS = re.compile(
+    r"(data|index)-\d+|\.DS_Store|\.nfs\w+"
+)  # what a checkpoint consists of, and systems add
 _WRITING, _REPLACED = ".writing", ".replaced"  # endings of folders that are not checkpoints
 
 
@@ -121,6 +125,23 @@ def sync_folder(folder: Path) -> None:
 def beside(folder: Path, ending: str = _WRITING) -> Path:
     """A folder that belongs to a checkpoint but is none."""
     return folder.with_name(f".{folder.name}{ending}")
+
+
+def is_ours(folder: Path) -> bool:
+    """Whether a folder holds a checkpoint's files, or nothing: who removes it removes nothing else."""
+    return folder.is_dir() and all(map(_OURS.fullmatch, os.listdir(folder)))
+
+
+def check_free(folder: Path) -> None:
+    """Raise where a checkpoint would take the place of something else."""
+    if folder.is_symlink() or folder.exists():
+        if not is_ours(folder):
+            raise CheckpointError(
+                f"xcore.checkpoint: {folder} is there and is no checkpoint; it would be lost. Give the name of "
+                f"a folder of its own, such as {folder / 'state'}."
+                if folder.is_dir()
+                else f"xcore.checkpoint: {folder} is a file. Give the name of a folder for the checkpoint."
+            )
 
 
 def begin(folder: Path) -> Path:

@@ -149,6 +149,15 @@ def named(spec: Any, bits: int | None = None) -> np.dtype[Any]:
     return _from_numpy(spec)
 
 
+def is_known(dtype: np.dtype[Any]) -> bool:
+    """Whether arrays can have this dtype of NumPy's.
+
+    >>> is_known(np.dtype("int8")), is_known(np.dtype("M8[s]"))
+    (True, False)
+    """
+    return dtype in _KIND
+
+
 def at_width(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype that values of this one get: narrower where the setting narrow says so."""
     if dtype.itemsize < 8 or dtype not in _NARROWER:
