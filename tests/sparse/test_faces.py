@@ -228,3 +228,20 @@ def test_elements_and_files(tmp_path):
     file = io.BytesIO()
     sp.save_npz(file, a.tocsc())
     np.testing.assert_array_equal(dense(face.load_npz(io.BytesIO(file.getvalue()))), a.toarray())
+
+
+def test_older_names_of_scipy():
+    theirs = scipy.sparse
+    for ours, want in (
+        (sparse.eye(3, 4, 1), theirs.eye(3, 4, 1)),
+        (sparse.diags([1.0, -2.0], [0, 2], (4, 4)), theirs.diags([1.0, -2.0], [0, 2], (4, 4))),
+        (sparse.diags([1.0, 2.0, 3.0]), theirs.diags([1.0, 2.0, 3.0])),
+        (sparse.diags([[1.0, 2.0], [3.0]], [0, -1]), theirs.diags([[1.0, 2.0], [3.0]], [0, -1])),
+        (
+            sparse.block([[sparse.eye(2), None], [None, 3 * sparse.eye(1)]]),
+            theirs.bmat([[theirs.eye(2), None], [None, 3 * theirs.eye(1)]]),
+        ),
+    ):
+        np.testing.assert_array_equal(ours.todense(), want.toarray())
+    drawn = sparse.random(xc.random.key(0), 20, 10, 0.25)
+    assert drawn.shape == (20, 10) and drawn.nnz == 50

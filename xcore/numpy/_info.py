@@ -127,6 +127,9 @@ class finfo:
         value = getattr(self._info, name)
         return float(value) if isinstance(value, np.generic) else value
 
+    def __reduce__(self):
+        return finfo, (self.dtype,)
+
     def __repr__(self):
         return f"finfo(eps={self.eps}, min={self.min}, max={self.max}, dtype={self.dtype.name})"
 

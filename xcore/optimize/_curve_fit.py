@@ -166,7 +166,7 @@ def t_quantile(p: float, dof: float) -> float:
 
 
 def curve_fit(
-    f: Callable[..., Any], xdata: PyTree, ydata: ArrayLike, p0: PyTree,
+    f: Callable[..., Any], xdata: PyTree, ydata: ArrayLike, p0: PyTree = None,
     sigma: ArrayLike | None = None, absolute_sigma: bool = False, *, bounds: Any = None,
     method: Any = None, loss: str | Callable[[Array], Any] = "linear", f_scale: float = 1.0,
     tol: float | None = None, maxiter: int | None = None,
@@ -178,7 +178,7 @@ def curve_fit(
       xdata: whatever f takes; a list of numbers becomes an array.
       ydata: array of the values.
       p0: tuple of parameters to start from; each may be an array or a tree. Python's numbers become as wide as
-        ydata.
+        ydata. By default 1, or between the bounds, for each parameter that f names.
       sigma: standard errors of the values (n,), or their covariance (n, n); of complex values, of the real and of the
         imaginary part each.
       absolute_sigma: take sigma at its word; otherwise its scale is estimated from the residuals.
@@ -199,6 +199,7 @@ def curve_fit(
     [3.0, 0.7]
     """
     who = "optimize.curve_fit"
+    p0 = _start(who, f, bounds) if p0 is None else p0
     p0 = tuple(p0) if isinstance(p0, (tuple, list)) else tuple(xnp.unstack(xnp.atleast_1d(p0)))
     ydata, xdata = xnp.asarray(ydata), _as_data(xdata)
     p0 = tree.map(lambda x: _as_wide(x, ydata), p0)
@@ -235,6 +236,47 @@ def curve_fit(
     return CurveFit(found.x, pcov, found, stderr, correlation, dof, known)
 
 
+def parameters_of(who: str, f: Callable[..., Any]) -> int:
+    """How many parameters a curve has, by their names."""
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    try:
+        names = inspect.signature(f).parameters.values()
+    except (TypeError, ValueError):
+        names = ()
+    if any(p.kind == inspect.Parameter.VAR_POSITIONAL for p in names) or len(names) < 2:
+        wanted = "given where f does not name its parameters, as f(x, *params)"
+        raise errors.bad_argument(who, "p0", None, wanted)
+    return sum(p.kind in kinds for p in names) - 1
+
+
+def first_guess(box: Any, n: int) -> np.ndarray:
+    """1, or the middle of both bounds, or 1 beside the only one."""
+    if box is None:
+        return np.ones(n)
+    low, high = box
+    one = np.where(np.isfinite(low), low + 1, np.where(np.isfinite(high), high - 1, 1))
+    both = np.isfinite(low) & np.isfinite(high)
+    return np.where(both, 0.5 * (np.where(both, low, 0) + np.where(both, high, 0)), one)
+
+
+def _start(who: str, f, bounds) -> tuple:
+    """Where a fit begins that was not told."""
+    n = parameters_of(who, f)
+    if bounds is None:
+        return (1.0,) * n
+    sides = (bounds.lb, bounds.ub) if hasattr(bounds, "lb") else bounds
+    try:
+        low, high = sides
+        box = [
+            np.broadcast_to(np.asarray(default if side is None else side, float), (n,))
+            for side, default in ((low, -np.inf), (high, np.inf))
+        ]
+    except (TypeError, ValueError):
+        wanted = f"given, as bounds are no pair of numbers or of {n} numbers"
+        raise errors.bad_argument(who, "p0", None, wanted) from None
+    return tuple(map(float, first_guess(box, n)))
+
+
 def _check_parameters(who, f, xdata, p0) -> None:
     try:
         inspect.signature(f).bind(xdata, *p0)
@@ -251,13 +293,14 @@ def _as_data(x):
     return xnp.asarray(x) if is_list else x
 
 
-def _as_wide(x, data):
+def _as_wide(given, data):
     """A parameter; one from Python's numbers is as wide as the data."""
-    x = xnp.asarray(x)
+    x = xnp.asarray(given)
     if not typeof(x).weak:
         return x
     real = dtypes.to_real(xnp.result_type(data, float))
-    return x.astype(xnp.result_type(real, complex) if dtypes.is_complex(x.dtype) else real)
+    dtype = xnp.result_type(real, complex) if dtypes.is_complex(x.dtype) else real
+    return xnp.asarray(given if isinstance(given, (int, float, complex)) else x, dtype)
 
 
 @jit

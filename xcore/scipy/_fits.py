@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from ..optimize import curve_fit as _curve_fit
 from ..optimize import differential_evolution as _differential_evolution
 from ..optimize import least_squares as _least_squares
 from ..optimize import minimize_scalar as _minimize_scalar
+from ..optimize._curve_fit import first_guess, parameters_of
 from ._found import Found
 from ._minima import limits, pairs, point, words
 from ._roots import _are_concrete, _arrays
@@ -126,16 +126,15 @@ def curve_fit(
     >>> popt.round(3)
     Array([3. , 0.7], dtype=float32)
     """
+    who = "scipy.optimize.curve_fit"
     xdata, ydata = (xnp.asarray(v) if isinstance(v, (list, tuple)) else v for v in (xdata, ydata))
-    n = _count(f) if p0 is None else typeof(xnp.atleast_1d(xnp.asarray(p0))).size
+    n = parameters_of(who, f) if p0 is None else typeof(xnp.atleast_1d(xnp.asarray(p0))).size
     for name, v in (("xdata", xdata), ("ydata", ydata)) if check_finite is not False else ():
         if _are_concrete(v) and v.dtype.kind in "fc" and not np.all(np.isfinite(np.asarray(v))):
             advice = "Leave them out: keep = xnp.isfinite(ydata), curve_fit(f, xdata[keep], ydata[keep])."
-            raise errors.bad_argument(
-                "scipy.optimize.curve_fit", name, v, "without NaN and infinities", advice
-            )
+            raise errors.bad_argument(who, name, v, "without NaN and infinities", advice)
     box = _sides(bounds, n)
-    start = xnp.atleast_1d(xnp.asarray(_guess(box, n) if p0 is None else p0))
+    start = xnp.atleast_1d(xnp.asarray(first_guess(box, n) if p0 is None else p0))
     strong = [xnp.asarray(v).dtype for v in (ydata, xdata) if not typeof(xnp.asarray(v)).weak]
     own = [] if p0 is None or typeof(start).weak or isinstance(p0, (list, tuple)) else [start.dtype]
     start = start.astype(xnp.result_type(*strong, *own, float))
@@ -147,32 +146,12 @@ def curve_fit(
     )  # fmt: skip
     status = found.result.status
     if _are_concrete(status) and int(status):
-        raise RuntimeError(f"xcore.scipy.optimize.curve_fit: {words(status)}.")
+        raise RuntimeError(f"xcore.{who}: {words(status)}.")
     popt = xnp.stack(found.popt)
     if not full_output:
         return popt, found.pcov
     info = {"fvec": found.result.fun, "nfev": found.result.nfev}
     return popt, found.pcov, info, words(status), xnp.where(status == 0, 1, 5)
-
-
-def _count(f) -> int:
-    """How many parameters a curve has."""
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    names = inspect.signature(f).parameters.values()
-    if any(p.kind == inspect.Parameter.VAR_POSITIONAL for p in names) or len(names) < 2:
-        wanted = "given where f does not name its parameters, as f(x, *params)"
-        raise errors.bad_argument("scipy.optimize.curve_fit", "p0", None, wanted)
-    return sum(p.kind in kinds for p in names) - 1
-
-
-def _guess(box, n: int) -> np.ndarray:
-    """1, or the middle of both bounds, or 1 beside the only one."""
-    if box is None:
-        return np.ones(n)
-    low, high = box
-    one = np.where(np.isfinite(low), low + 1, np.where(np.isfinite(high), high - 1, 1))
-    both = np.isfinite(low) & np.isfinite(high)
-    return np.where(both, 0.5 * (np.where(both, low, 0) + np.where(both, high, 0)), one)
 
 
 def _split(box):

@@ -24,6 +24,7 @@ from ._making import (
 )
 from ._matrix import Sparse, matmul
 from ._multigrid import Multigrid, multigrid
+from ._older import block, diags, eye, random
 from ._pattern import Pattern
 from ._qr import QR
 from ._sharded import ShardedRows, shard_rows
@@ -32,12 +33,13 @@ from ._triangular import solve_triangular
 # fmt: on
 
 __all__ = [
-    "approximate_inverse", "as_sparse", "block_array", "block_diag", "block_jacobi", "Bsr", "bsr_array", "Cholesky",
-    "connected_components", "coo_array", "csc_array", "csr_array", "Dia", "dia_array", "diags_array", "dijkstra",
-    "eigs", "eye_array", "factorise", "Factors", "from_dense", "from_scipy", "hessian", "hstack", "identity",
-    "IncompleteLU", "Inertia", "issparse", "jacobian", "jacobian_pattern", "kron", "kronsum", "laplacian",
-    "LDL", "lstsq", "matmul", "minimum_spanning_tree", "Multigrid", "multigrid", "Pattern", "QR", "random_array",
-    "shard_rows", "ShardedRows", "solve", "solve_triangular", "Sparse", "tril", "triu", "vstack",
+    "approximate_inverse", "as_sparse", "block", "block_array", "block_diag", "block_jacobi", "Bsr", "bsr_array",
+    "Cholesky", "connected_components", "coo_array", "csc_array", "csr_array", "Dia", "dia_array", "diags",
+    "diags_array", "dijkstra", "eigs", "eye", "eye_array", "factorise", "Factors", "from_dense", "from_scipy",
+    "hessian", "hstack", "identity", "IncompleteLU", "Inertia", "issparse", "jacobian", "jacobian_pattern",
+    "kron", "kronsum", "laplacian", "LDL", "lstsq", "matmul", "minimum_spanning_tree", "Multigrid", "multigrid",
+    "Pattern", "QR", "random", "random_array", "shard_rows", "ShardedRows", "solve", "solve_triangular", "Sparse",
+    "tril", "triu", "vstack",
 ]  # fmt: skip
 
 _bound(globals())

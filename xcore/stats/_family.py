@@ -8,8 +8,10 @@ support, parameters that make no sense (NaN), the logarithms and inverses that f
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -66,6 +68,11 @@ class Formulas:
     wide: bool = False
 
 
+def named(name: str) -> Any:
+    """What the package has under a name: copies and pickles of families are these themselves."""
+    return getattr(sys.modules[__package__], name)
+
+
 class Family:
     """A family of distributions; its methods are functions of arrays that broadcast.
 
@@ -88,6 +95,9 @@ class Family:
 
     def __repr__(self):
         return f"xcore.stats.{self.name}{self.__signature__}"
+
+    def __reduce__(self):
+        return named, (self.name,)
 
     @boundary
     def __call__(self, *parameters, **named) -> Frozen:

@@ -14,6 +14,7 @@ from .. import special
 from .._core import dtypes, errors, fused, typeof
 from ..numpy._promote import as_array, astype, broadcast_shapes
 from ..numpy._promote import as_arrays as promoted
+from ._family import named
 
 _SETTINGS = {"left": True, "lower": True, "transpose": "N", "unit_diagonal": False}
 
@@ -36,6 +37,15 @@ def _common_float(who: str, *xs) -> list:
 
 class Vectors(SimpleNamespace):
     """Functions of a family of distributions of vectors."""
+
+    def _name(self) -> str:
+        return next(name for name, value in globals().items() if value is self)
+
+    def __reduce__(self):
+        return named, (self._name(),)
+
+    def __repr__(self):
+        return f"xcore.stats.{self._name()}"
 
 
 def _with_density(doc: str, logpdf, log_name: str, name: str, count: int):
