@@ -80,7 +80,13 @@ def checked(results: Any, types: Sequence[HasType], name: str | None) -> tuple[N
 
 
 def _check_result(i: int, result: Any, type_: HasType, name: str | None) -> NDArray:
+    if isinstance(result, np.ma.MaskedArray):
+        raise TypeError(
+            f"result {i} of {name} is a masked array, and arrays here have no mask: return "
+            "x.filled(0), x.filled(np.nan), or x.data and the mask."
+        )
     array, shape, dtype = np.asarray(result), tuple(type_.shape), np.dtype(type_.dtype)
+    array = array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
     if array.dtype != dtype and _may_convert(result, array.dtype, dtype):
         array = _converted(i, array, dtype, name)
     if array.shape != shape or array.dtype != dtype:

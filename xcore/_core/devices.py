@@ -13,7 +13,7 @@ from .._backend import client as backend
 from . import config, errors, tree
 from .array import Array, from_host
 from .compile import placed
-from .eval import is_array_like, to_array, to_device
+from .eval import host_values, is_array_like, to_array, to_device
 from .op import registry
 from .placing import reshard
 from .sharding import Sharding, SingleDeviceSharding, as_sharding, is_placement, shape_of_tile
@@ -164,7 +164,7 @@ def _put_leaf(x: Any, target: Any) -> Value:
 
 def _host_array(x: Any, place: Callable[[ArrayType], ArrayType | Placed]) -> Array:
     """What is in host memory as an array, of the dtype that it would have on the default device."""
-    host: np.ndarray = np.asarray(x)
+    host = host_values(x)
     type_ = to_array(np.zeros((), host.dtype)).type.with_shape(host.shape)
     return from_host(host.astype(type_.dtype, copy=False), place(type_))
 
@@ -185,7 +185,7 @@ def _spread(x: Any, sharding: Sharding) -> Array:
     given: Any = x
     if not isinstance(x, (np.ndarray, np.generic)):
         return reshard(to_array(given), sharding)
-    host: np.ndarray = np.asarray(given)
+    host = host_values(given)
     shape_of_tile(sharding, host.shape)
     return _host_array(host, lambda type_: Placed(type_, sharding))
 

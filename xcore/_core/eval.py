@@ -80,6 +80,13 @@ def from_numpy(value: np.ndarray, copy: bool = True, exact: bool = False) -> Arr
     return from_host(value, default_placed(ArrayType(value.shape, value.dtype)), copy)
 
 
+def host_values(x: Any) -> np.ndarray:
+    """What is in host memory as NumPy's array, if no mask is lost by that."""
+    if isinstance(x, np.ma.MaskedArray):
+        raise errors.masked_array(x)
+    return np.asarray(x)
+
+
 def _to_dtype(value: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
     """The same numbers in another byte order, or in fewer bits: what that loses, the setting sanitize tells."""
     with np.errstate(over="ignore"):

@@ -13,7 +13,7 @@ from .._backend import client as backend
 from . import dtypes, errors, tree
 from .array import Array, from_host
 from .compile import put
-from .eval import to_array, to_device, to_value
+from .eval import host_values, to_array, to_device, to_value
 from .mesh import Mesh, PartitionSpec
 from .op import registry
 from .shard_buffers import from_parts, local_indices
@@ -30,7 +30,7 @@ def _from_parts(
     parts: list[np.ndarray], dtype: Any, shape: Iterable[int], sharding: Sharding,
     devices: list[Device],
 ) -> Array:  # fmt: skip
-    type_ = ArrayType(tuple(shape), dtypes.at_width(np.dtype(dtype)))
+    type_ = ArrayType(tuple(shape), dtypes.as_dtype(dtype))  # not in another byte order
     parts = [np.asarray(p, type_.dtype) for p in parts]
     if len(sharding.devices) == 1:
         return from_host(parts[0], put(type_, sharding))
@@ -77,7 +77,9 @@ def make_array_from_callback(
     for device, index in local_indices(sharding, shape):
         key = tuple([(s.start, s.stop) for s in index])
         if key not in made:
-            made[key] = np.asarray(data_callback(index), dtype and dtypes.as_dtype(dtype))
+            made[key] = np.asarray(
+                host_values(data_callback(index)), dtype and dtypes.as_dtype(dtype)
+            )
             dtype = made[key].dtype
         parts.append(_checked_part(who, made[key], device, size, dtype)[...])
         devices.append(device)
@@ -148,7 +150,7 @@ def make_array_from_process_local_data(
     targets = tree.broadcast_prefix(sharding, local_data, is_placement, f"{who}(sharding)")
     shapes = tree.broadcast_prefix(global_shape, local_data, _is_shape, f"{who}(global_shape)")
     made = [
-        _from_local(who, as_sharding(who, s), np.asarray(x), shape)
+        _from_local(who, as_sharding(who, s), host_values(x), shape)
         for s, x, shape in zip(targets, leaves, shapes, strict=True)
     ]
     return tree.unflatten(structure, made)
@@ -164,7 +166,7 @@ def _is_shape(x: Any) -> bool:
 def _from_local(
     who: str, sharding: Sharding, local: np.ndarray, global_shape: Iterable[int] | None
 ) -> Array:
-    local = np.asarray(local, dtypes.at_width(local.dtype))
+    local = np.asarray(local, dtypes.as_dtype(local.dtype))
     if len(sharding.devices) == 1:
         return from_host(local, put(typeof(to_value(local)), sharding))
     blocks = [_blocks(sharding, local.ndim, axis) for axis in range(local.ndim)]

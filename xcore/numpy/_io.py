@@ -47,6 +47,13 @@ def from_dlpack(x, /, *, device=None, copy=None):
 # Buffers and functions
 
 
+def _of_bytes(dtype) -> np.dtype:
+    """The dtype of bytes from elsewhere, whose order may be another one than the machine's."""
+    here = dtypes.as_dtype(dtype)
+    given = np.dtype(dtype) if isinstance(dtype, (str, np.dtype)) else here
+    return here if given.isnative else given
+
+
 def frombuffer(buffer, dtype=float, count=-1, offset=0):
     """The bytes of a buffer as a 1-d array.
 
@@ -60,7 +67,7 @@ def frombuffer(buffer, dtype=float, count=-1, offset=0):
     >>> xnp.frombuffer(b"abc", dtype=xnp.uint8)
     Array([97, 98, 99], dtype=uint8)
     """
-    return from_numpy(np.frombuffer(buffer, dtypes.as_dtype(dtype), count, offset))
+    return from_numpy(np.frombuffer(buffer, _of_bytes(dtype), count, offset))
 
 
 def fromstring(string, dtype=float, count=-1, *, sep):
@@ -110,7 +117,7 @@ def fromfile(file, dtype=float, count=-1, sep="", offset=0):
     ...     print(xnp.fromfile(f, xnp.uint8))
     [1 2]
     """
-    return from_numpy(np.fromfile(file, dtypes.as_dtype(dtype), count, sep, offset))
+    return from_numpy(np.fromfile(file, _of_bytes(dtype), count, sep, offset))
 
 
 def fromfunction(function, shape, *, dtype=float, **kwargs):
@@ -143,6 +150,16 @@ def _restored(value: np.ndarray) -> np.ndarray:
     """Files know NumPy's own dtypes only: two opaque bytes are a bfloat16."""
     found = _STORED_AS.get(value.dtype.str.lstrip("|<>="))
     return value if found is None else value.view(found)
+
+
+def _storable(who: str, a) -> np.ndarray:
+    """The values, of a dtype that ``load`` finds again."""
+    value = np.asarray(a)
+    if value.dtype.kind == "V" and value.dtype.itemsize == 1:
+        need = "of a dtype that .npy files know, or bfloat16"
+        advice = "xcore.checkpoint.save keeps all dtypes."
+        raise errors.bad_argument(f"numpy.{who}", "an array", a, need, advice)
+    return value
 
 
 def load(file, *args, **kwargs):
@@ -178,7 +195,7 @@ def save(file, arr, allow_pickle=True):
     >>> with tempfile.TemporaryFile() as f:
     ...     xnp.save(f, xnp.arange(3))
     """
-    np.save(file, np.asarray(as_array("numpy.save", arr)), allow_pickle)
+    np.save(file, _storable("save", as_array("numpy.save", arr)), allow_pickle)
 
 
 def savez(file, *args, allow_pickle=True, **kwds):
@@ -197,13 +214,9 @@ def savez(file, *args, allow_pickle=True, **kwds):
     ...     print(xnp.load(f)["x"])
     [0 1 2]
     """
-    arrays = [np.asarray(asarray(a)) for a in args]
-    np.savez(
-        file,
-        *arrays,
-        allow_pickle=allow_pickle,
-        **{k: np.asarray(asarray(v)) for k, v in kwds.items()},
-    )
+    arrays = [_storable("savez", asarray(a)) for a in args]
+    named = {name: _storable("savez", asarray(a)) for name, a in kwds.items()}
+    np.savez(file, *arrays, allow_pickle=allow_pickle, **named)
 
 
 # Packed bits
