@@ -53,9 +53,10 @@ def _batches(data, batch_size, key, epoch):
         return None, 1
     n = _rows(data)
     size = n if batch_size is None else batch_size
-    if not 1 <= size <= n:
+    if not isinstance(size, (int, np.integer)) or not 1 <= size <= n:
         raise ValueError(
-            f"xcore.optimize.fit: batch_size must be between 1 and {n}, the number of examples; given {size}."
+            f"xcore.optimize.fit: batch_size must be a whole number between 1 and {n}, the number of "
+            f"examples; given {size!r}."
         )
     steps = n // size
     if key is not None:
@@ -78,7 +79,7 @@ def fit(
 
     Args:
       loss: ``loss(params, batch)``, a scalar; with ``data=None``, ``loss(params)``.
-      params: tree of arrays to start from.
+      params: tree of arrays to start from, real or complex.
       data: tree of arrays with the examples along the first axis, or None.
       optimizer: a gradient transformation, such as ``adam(1e-3)``.
       epochs: passes through the data.
@@ -109,7 +110,10 @@ def fit(
     def step(state, batch):
         params, opt_state = state
         value, g = value_and_grad(loss)(params, *([] if data is None else [batch]))
-        updates, opt_state = optimizer.update(g, opt_state, params)
+        uphill = tree.map(
+            xnp.conj, g
+        )  # of complex numbers a gradient is the conjugate of the way up
+        updates, opt_state = optimizer.update(uphill, opt_state, params)
         return (apply_updates(params, updates), opt_state), value
 
     def run(start, data, key, epochs):
