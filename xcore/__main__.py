@@ -1,6 +1,6 @@
 """``python -m xcore``: versions, devices, state of the cache, and a self-check.
 
-``python -m xcore sanitize script.py [arguments]`` runs a script under the setting ``sanitize``.
+``python -m xcore sanitize script.py [arguments]`` runs a script under the setting ``sanitize``; ``-m module`` a module.
 ``python -m xcore fits script.py --device h200:4 [arguments]`` tells whether it fits on devices that are not here.
 ``python -m xcore warm script.py [arguments]`` compiles its jitted functions for this machine, into the cache on disk.
 """
@@ -19,6 +19,8 @@ from xcore._control.fits import fits
 from xcore._control.script import run_script
 from xcore._control.warm import warm
 from xcore._core import compile
+
+_HELP = ("-h", "--help", "help")
 
 
 def _cache() -> str:
@@ -62,9 +64,10 @@ def _self_check() -> bool:
 
 def _sanitize(arguments) -> int:
     """Run a script under the setting sanitize: 0 if nothing was found, 1 if something was."""
-    if not arguments:
+    if not arguments or arguments[0] in _HELP:
         print("usage: python -m xcore sanitize script.py [arguments]", file=sys.stderr)
-        return 2
+        print("       python -m xcore sanitize -m module [arguments]", file=sys.stderr)
+        return 0 if arguments else 2
     return run_script(arguments[0], arguments)
 
 
@@ -93,8 +96,18 @@ _COMMANDS = {"sanitize": _sanitize, "fits": _fits, "warm": _warm}
 
 
 def main() -> int:
-    if sys.argv[1:2] and sys.argv[1] in _COMMANDS:
-        return _COMMANDS[sys.argv[1]](sys.argv[2:])
+    command, *arguments = sys.argv[1:] or [""]
+    if command in _COMMANDS:
+        return _COMMANDS[command](arguments)
+    if command in _HELP:
+        print(__doc__)
+        return 0
+    if command:
+        known = ", ".join(_COMMANDS)
+        print(
+            f"python -m xcore: there is no command {command!r}: {known}, or none", file=sys.stderr
+        )
+        return 2
     for name, version in versions():
         print(f"{name:20} {version}")
     print(f"{'devices':20} {', '.join(map(str, xc.devices()))}")

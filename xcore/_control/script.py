@@ -16,17 +16,31 @@ from .._core.source import describe_where
 
 @contextlib.contextmanager
 def running(path: str, arguments) -> Generator[Callable[[], dict]]:
-    """For a block: a function that runs a script as ``python script.py`` would, and gives its names."""
+    """For a block: a function that runs a script as ``python script.py`` would, and gives its names.
+
+    ``-m`` for the path takes a module, the first of the arguments behind it.
+    """
     outside, place = sys.argv, sys.path[0]
-    sys.argv, sys.path[0] = list(arguments), os.path.dirname(os.path.abspath(path))
+    module = path == "-m"
+    sys.argv = list(arguments[module:])
+    sys.path[0] = os.getcwd() if module else os.path.dirname(os.path.abspath(path))
     try:
-        yield lambda: runpy.run_path(path, run_name="__main__")
+        if module:
+            yield lambda: runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+        else:
+            yield lambda: runpy.run_path(path, run_name="__main__")
     finally:
         sys.argv, sys.path[0] = outside, place
 
 
 def run_script(path: str, arguments) -> int:
-    """Run a script as ``python script.py`` would. 1 if it failed or something was found."""
+    """Run a script as ``python script.py`` would. 1 if it failed or something was found, 2 if there is none."""
+    if path == "-m" and len(arguments) < 2:
+        print("xcore sanitize: -m needs the name of a module", file=sys.stderr)
+        return 2
+    if path != "-m" and not os.path.exists(path):
+        print(f"xcore sanitize: there is no file {path}", file=sys.stderr)
+        return 2
     messages: list = []
     config.update("sanitize", True)
     os.environ["XCORE_SANITIZE"] = "1"  # for the processes that it starts
@@ -41,22 +55,32 @@ def run_script(path: str, arguments) -> int:
 
     warnings.showwarning = note
     warnings.filterwarnings("always", category=errors.SanitizeWarning)
-    status = 0
+    status, raised = 0, 0
     try:
         with running(path, arguments) as run:
             messages += _unread(run())
     except SystemExit as e:
-        status = e.code if isinstance(e.code, int) else 1 if e.code else 0
+        messages += _unread(e.__traceback__)  # which holds the names of the script
+        status = _status(e.code)
     except BaseException as e:
         traceback.print_exc()
         findings.messages.pop(str(e), None)
-        status = 1
+        status, raised = 1, int(isinstance(e, errors.SanitizeError))
     finally:
         warnings.showwarning = show
-    found = len(messages) + len(_caught())
-    text = f"{found} finding{'s' * (found != 1)}" if not status else "the script failed"
+    found = raised + len(messages) + len(_caught())
+    text = f"{found} finding{'s' * (found != 1)}"
+    text = f"the script failed; {text}" if status else text
     print(f"xcore sanitize: {text}", file=sys.stderr)
     return status or int(bool(found))
+
+
+def _status(code) -> int:
+    """What a process ends with that calls ``sys.exit(code)``; a text is printed."""
+    if code is None or isinstance(code, int):
+        return int(code or 0)
+    print(code, file=sys.stderr)
+    return 1
 
 
 def _caught() -> list[str]:
