@@ -183,3 +183,13 @@ def test_shardings():
 def test_the_same_axes_come_back():
     _, ax = pyplot.subplots()
     assert plot.spectrum([1.0], ax) is ax and plot.history([1.0], ax) is ax
+
+
+def test_what_cannot_be_drawn_is_refused():
+    grid = pde.Grid((4, 4))
+    u = np.ones((5, 5))
+    for wave in (lambda: plot.field(grid, 1j * u), lambda: plot.movie(grid, [1j * u, u])):
+        with pytest.raises(ValueError, match=r"u must be real.*draw u\.real, u\.imag or abs\(u\)"):
+            wave()
+    with pytest.raises(ValueError, match="one or more states"):
+        plot.movie(grid, np.ones((0, 5, 5)))

@@ -92,6 +92,9 @@ def _whole(op: Any, u: ArrayLike, faces: bool = True) -> np.ndarray:
     """A field of an operator at all nodes: with what its faces give, or 0 there, and NaN where it has no unknowns. Of
     a grid, or of values at all nodes, as it is."""
     u = np.asarray(u)
+    if np.iscomplexobj(u):
+        advice = "Of complex values draw u.real, u.imag or abs(u)."
+        raise errors.bad_argument("plot.field", "u", u, "real", advice)
     if isinstance(op, Grid) or u.shape != getattr(op, "field_shape", None):
         return u
     if isinstance(op, Masked):  # beyond its edge, also at the faces of the box, there is nothing
@@ -135,7 +138,8 @@ def movie(
 
     Args:
       grid: a ``Grid``, or an operator on one, in one or two dimensions.
-      trajectory: fields along a first axis, as ``pde.trajectory`` returns them; of pairs (u, v) the first is shown.
+      trajectory: fields along a first axis, as ``pde.trajectory`` returns them, or a list of fields; of pairs (u, v) of
+        the former the first is shown.
       path: where to write it: a GIF, or what else matplotlib can write.
       fps: pictures a second.
       most: of more states, only so many are shown, equally far apart.
@@ -148,11 +152,12 @@ def movie(
     """
     from matplotlib.animation import FuncAnimation, PillowWriter
 
-    states = _value(trajectory)
-    states = np.asarray(states[0] if isinstance(states, tuple | list) else states)
-    box, _ = _box(grid)
-    if states.ndim != box.ndim + 1 or box.ndim > 2:
-        want = f"states along a first axis, of {min(box.ndim, 2)} more dimensions"
+    states, (box, _) = _value(trajectory), _box(grid)
+    if isinstance(states, tuple | list) and len(states):
+        states = states if np.ndim(states[0]) == box.ndim else states[0]
+    states = np.asarray(states)
+    if states.ndim != box.ndim + 1 or box.ndim > 2 or not len(states):
+        want = f"one or more states along a first axis, of {min(box.ndim, 2)} more dimensions"
         raise errors.bad_argument("plot.movie", "trajectory", states.shape, want)
     states = states[:: -(-len(states) // most)]
     states = np.stack([_whole(grid, state) for state in states])

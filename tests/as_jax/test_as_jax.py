@@ -50,8 +50,9 @@ def test_scripts_and_modules_run(tmp_path):
     assert done.stdout == "__main__ ['a', '-b'] xcore 1.0\n", done.stderr
     done = run("-m", "xcore.as_jax", "-m", "timeit", "-n1", "-r1", "import jax; jax.xcore")
     assert "1 loop" in done.stdout, done.stderr
-    done = run("-m", "xcore.as_jax")
-    assert done.returncode == 2 and "usage" in done.stderr
+    for wrong, words in (([], "usage"), (["-m"], "usage"), (["nowhere.py"], "no file nowhere.py")):
+        done = run("-m", "xcore.as_jax", *wrong)
+        assert done.returncode == 2 and words in done.stderr
 
 
 def test_refuses_where_another_jax_is():

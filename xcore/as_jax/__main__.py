@@ -8,10 +8,20 @@ import runpy
 import sys
 
 
+def _unusable(arguments: list[str]) -> str:
+    """Why nothing can be run, if so."""
+    if not arguments or arguments[0] in ("-h", "--help") or arguments == ["-m"]:
+        return "usage: python -m xcore.as_jax (script.py | -m module) [arguments]"
+    if arguments[0] != "-m" and not os.path.exists(arguments[0]):
+        return f"xcore.as_jax: there is no file {arguments[0]}"
+    return ""
+
+
 def main() -> None:
-    if not sys.argv[1:]:
-        print("usage: python -m xcore.as_jax (script.py | -m module) [arguments]", file=sys.stderr)
-        raise SystemExit(2)
+    wrong = _unusable(sys.argv[1:])
+    if wrong:
+        print(wrong, file=sys.stderr)
+        raise SystemExit(0 if sys.argv[1:2] in (["-h"], ["--help"]) else 2)
     if sys.argv[1] == "-m":
         sys.argv = sys.argv[2:]
         sys.path[0] = os.getcwd()
