@@ -29,6 +29,7 @@ class Trace:
     live = True
     folds = False  # whether it computes at once what holds none of its tracers
     by_type = False  # whether functions are jitted, and nothing of them is run
+    batches = False  # whether a value stands for many
     records = True  # whether what is done becomes part of a program, also by way of derivatives and batches
 
     def process(self, op: Op, args: Sequence[Operand], params: dict[str, Any]) -> list[Operand]:
@@ -83,6 +84,14 @@ def current() -> Trace:
 def is_evaluating() -> bool:
     """True when no transformation is being traced in this thread."""
     return current() is _bottom[0]
+
+
+def is_repeated() -> bool:
+    """Whether what is computed now serves many: the calls of a program, the elements of a batch."""
+    trace: Any = current()
+    while trace is not None and not (trace.records or trace.batches):
+        trace = getattr(trace, "parent", None)
+    return trace is not None
 
 
 class using:

@@ -32,6 +32,8 @@ class BatchTracer(Tracer):
 
 
 class BatchTrace(Trace):
+    batches = True
+
     def __init__(self, parent: Trace, size: int, name: Hashable | None = None) -> None:
         self.parent, self.size, self.name = parent, size, name
         self.records = parent.records

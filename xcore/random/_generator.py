@@ -6,11 +6,14 @@
 from __future__ import annotations
 
 import functools
+import warnings
 
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import Array, Tracer, boundary, dtypes, errors, nodes, typeof
+from .._core import Array, Tracer, boundary, dtypes, errors, is_evaluating, nodes, typeof
+from .._core.source import stack_level
+from .._core.trace import is_repeated
 from .._core.typing import ArrayLike, DTypeLike, Key, Shape
 from ..numpy._promote import as_array
 from . import (
@@ -47,6 +50,13 @@ def _of_lists(method):
     return call
 
 
+_FROZEN = (
+    "xcore.random.Generator: the numbers that are drawn here are constants of what is traced: every call of a jitted "
+    "function, step of a loop and element of vmap gets the same ones. Pass the generator in and return it, or "
+    "give keys, one for each: random.split(key, n)."
+)
+
+
 @_like_numpy
 class Generator:
     """Random numbers one after the other: each call uses a new part of the stream.
@@ -62,16 +72,18 @@ class Generator:
     False
     """
 
-    __slots__ = ("_calls", "_key")
+    __slots__ = ("_calls", "_key", "_outside")
 
     def __init__(self, key: KeyArray, calls: int | Array = 0) -> None:
-        self._key, self._calls = key, calls
+        self._key, self._calls, self._outside = key, calls, is_evaluating()
 
     def __repr__(self):
         return f"Generator({self._key._stream.name})"
 
     def key(self) -> KeyArray:
         """A new key, to call a function of xcore.random with."""
+        if self._outside and is_repeated():
+            warnings.warn(_FROZEN, stacklevel=stack_level())
         now, self._calls = self._calls, self._calls + 1
         return fold_in(self._key, now)
 
