@@ -38,6 +38,8 @@ def results():
 
 @pytest.mark.parametrize(("file", "name"), CHECKS)
 def test_check(results, file, name):
+    if "HalfFloatError" in results[file][name]:  # as conftest.py does for tests of this process
+        pytest.skip("this processor has no instructions for float16")
     assert results[file][name] == "", results[file][name]
 
 
