@@ -95,3 +95,37 @@ def test_integers_must_be_equal():
     assert_close(xnp.arange(3), [0, 1, 2])
     with pytest.raises(AssertionError):
         assert_close(xnp.arange(3), [0, 1, 3])
+
+
+def _off_by(factor, scale, mode):
+    """scale · sin with a rule that is wrong by a factor."""
+    if mode == "fwd":
+        f = xc.custom_jvp(lambda x: scale * xnp.sin(x))
+        f.defjvp(lambda p, t: (f(p[0]), factor * scale * xnp.cos(p[0]) * t[0]))
+    else:
+        f = xc.custom_vjp(lambda x: scale * xnp.sin(x))
+        f.defvjp(lambda x: (scale * xnp.sin(x), x), lambda x, g: (factor * scale * xnp.cos(x) * g,))
+    return f
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("mode", ["fwd", "rev"])
+@pytest.mark.parametrize("scale", [1e-30, 1e-6, 1e-2, 1.0, 1e5, 1e30])
+def test_mistakes_are_found_at_every_scale_of_results(scale, mode, dtype):
+    x = xnp.asarray([0.5, 1.2, 2.0, -0.3], dtype)
+    check_grads(_off_by(1.0, scale, mode), (x,), order=1, modes=mode)
+    for factor in (0.0, -1.0, 0.9, 2.0):
+        with pytest.raises(AssertionError):
+            check_grads(_off_by(factor, scale, mode), (x,), order=1, modes=mode)
+
+
+@pytest.mark.parametrize("large", [1e2, 1e4])
+def test_what_cancels_inside_is_no_mistake(large):
+    """The result is far smaller than what it is computed from, whose rounding errors the difference has."""
+    f = lambda x: (large + 1e-3 * xnp.sin(x)) - large
+    check_grads(f, (xnp.asarray([0.5, 1.2], "float32"),), order=1)
+
+
+def test_a_tolerance_that_is_given_is_absolute():
+    f = _off_by(0.0, 1e-6, "fwd")
+    check_grads(f, (xnp.asarray([0.5, 1.2]),), order=1, modes="fwd", atol=1e-4)
