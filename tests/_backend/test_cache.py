@@ -7,6 +7,7 @@ import stat
 import threading
 import time
 import warnings
+from hashlib import blake2b
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,10 @@ from xcore._backend import cache as module
 from xcore._backend.cache import DiskCache, default_cache, environment_key
 
 KEY = "ab" + "0123456789" * 3
+
+
+def key_of(number: int) -> str:
+    return blake2b(str(number).encode(), digest_size=20).hexdigest()
 
 
 @pytest.fixture
@@ -47,13 +52,13 @@ def test_put_replaces(cache):
 
 def test_stats_and_clear(cache):
     for i in range(5):
-        cache.put(f"{i:02d}key", bytes(100))
-    cache.get("00key"), cache.get("nothing")
+        cache.put(key_of(i), bytes(100))
+    cache.get(key_of(0)), cache.get("nothing")
     seen = cache.stats()
     assert (seen["entries"], seen["hits"], seen["misses"]) == (5, 1, 1)
     assert 500 <= seen["bytes"] <= 500 + 5 * 100
     cache.clear()
-    assert cache.stats()["entries"] == 0 and cache.get("00key") is None
+    assert cache.stats()["entries"] == 0 and cache.get(key_of(0)) is None
     cache.put(KEY, b"again")
     assert cache.get(KEY) == b"again"
 
@@ -160,13 +165,13 @@ def _age(cache, seconds):
 def test_least_recently_used_are_evicted(tmp_path):
     cache = DiskCache(str(tmp_path), max_bytes=10_000)  # each put sweeps: 16 * 1000 > 10000
     for i in range(8):
-        cache.put(f"k{i}-{i}", bytes(1000))
+        cache.put(key_of(i), bytes(1000))
         _age(cache, 10)
-    assert cache.get("k0-0") == bytes(1000)  # a use makes it young again
+    assert cache.get(key_of(0)) == bytes(1000)  # a use makes it young again
     for i in range(8, 12):
         _age(cache, 10)
-        cache.put(f"k{i}-{i}", bytes(1000))
-    alive = [i for i in range(12) if cache.get(f"k{i}-{i}") is not None]
+        cache.put(key_of(i), bytes(1000))
+    alive = [i for i in range(12) if cache.get(key_of(i)) is not None]
     assert alive == [0, *range(12 - len(alive) + 1, 12)]
     assert cache.stats()["bytes"] <= 10_000
 
@@ -177,7 +182,7 @@ def test_bound_holds_without_a_sweep_per_put(tmp_path, monkeypatch):
     evict = DiskCache._evict
     monkeypatch.setattr(DiskCache, "_evict", lambda *a: (sweeps.append(1), evict(*a)))
     for i in range(1000):
-        cache.put(f"{i % 50:02d}-{i}", random.Random(i).randbytes(400))
+        cache.put(key_of(i), random.Random(i).randbytes(400))
     assert cache.stats()["bytes"] < 150_000  # 400 kB were written
     assert 20 < len(sweeps) < 150  # 16 * 400 / 100: about 64 expected
 
@@ -190,12 +195,33 @@ def test_entry_larger_than_the_bound_leaves(tmp_path):
 
 def test_leftovers_of_dead_writers_are_removed(cache):
     cache.put(KEY, b"blob")
-    leftover, fresh = files(cache)[0].with_name(".dead.1.2"), files(cache)[0].with_name(".live.1.3")
+    leftover, fresh = files(cache)[0].with_name(".dead.1.2"), files(cache)[0].with_name(".feed.1.3")
     leftover.write_bytes(b"half"), fresh.write_bytes(b"half")
     hours_ago = time.time() - 3 * 3600
     os.utime(leftover, (hours_ago, hours_ago))
     assert cache.stats()["entries"] == 1
     assert not leftover.exists() and fresh.exists()
+
+
+def test_what_is_no_entry_is_left_alone(tmp_path):
+    """A directory that a user names may hold anything: their own folders, hidden files, another store's."""
+    mine = {
+        "notes.txt": "a", "project/.env": "b", "project/.a.1.2": "c", ".ssh/.key": "d", "ab/readme": "e", "ab/.hidden": "f",
+        f"ab/{'c' * 38}": "of git", "abc/123": "g", "ab/12.3": "h",
+    }  # fmt: skip
+    past = time.time() - 1e6
+    for name, text in mine.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+        os.utime(tmp_path / name, (past, past))
+    cache = DiskCache(str(tmp_path), max_bytes=1000)
+    for i in range(5):
+        cache.put(key_of(i), bytes(900))
+    cache.stats()
+    cache.clear()
+    assert cache.get(key_of(4)) is None
+    for name, text in mine.items():
+        assert (tmp_path / name).read_text() == text
 
 
 # Company
@@ -210,7 +236,7 @@ def _hammer(directory, seed):
     cache = DiskCache(directory, max_bytes=40_000)
     rng = random.Random(seed)
     for turn in range(300):
-        key = f"{rng.randrange(10):02d}shared"
+        key = key_of(rng.randrange(10))
         if turn % 3 == 0:
             cache.put(key, _blob_of(key, seed))
         found = cache.get(key)

@@ -101,7 +101,7 @@ class DiskCache:
     def clear(self) -> None:
         """Remove every entry."""
         for path, _ in self._files():
-            _remove(path)
+            _remove_entry(path)
 
     def _path(self, key: str) -> str:
         return f"{self.directory}/{key[:2]}/{key[2:]}"
@@ -139,13 +139,18 @@ class DiskCache:
         for path, stat in files:
             total += stat.st_size
             if total > target:
-                _remove(path)
+                _remove_entry(path)
 
     def _files(self) -> Iterator[tuple[str, os.stat_result]]:
-        """Path and stat of every entry; leftovers of writers that died are removed in passing."""
+        """Path and stat of every entry; leftovers of writers that died are removed in passing.
+
+        The directory may be any one that a user names: what is not called as entries are is not touched.
+        """
         oldest = time.time() - _STALE_SECONDS
-        for shard in _scan(self.directory):
+        for shard in filter(_is_shard, _scan(self.directory)):
             for file in _scan(shard.path):
+                if not _is_ours(file.name):
+                    continue
                 try:
                     stat = file.stat(follow_symlinks=False)
                 except FileNotFoundError:  # another process has just evicted it
@@ -225,6 +230,31 @@ def _remove(path: str) -> None:
         os.remove(path)
     except OSError:
         pass
+
+
+_HEX = frozenset("0123456789abcdef")
+
+
+def _is_shard(folder: os.DirEntry[str]) -> bool:
+    return len(folder.name) == 2 and _HEX.issuperset(folder.name)
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a file is called as an entry, or as one that is being written: `.key.process.thread`."""
+    key, *numbers = name.removeprefix(".").split(".")
+    being_written = len(numbers) == 2 and all(n.isdecimal() for n in numbers)
+    return bool(key) and _HEX.issuperset(key) and name.startswith(".") == being_written
+
+
+def _remove_entry(path: str) -> None:
+    """Remove a file that begins as entries do, of whatever version."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            begins = file.read(len(MAGIC) - 1)
+    except OSError:
+        return
+    if begins == MAGIC[:-1]:
+        _remove(path)
 
 
 def _scan(directory: str) -> list[os.DirEntry[str]]:
