@@ -11,6 +11,7 @@ import xcore.numpy as xnp
 from xcore import lax, optimize
 from xcore._backend.options import LEVELS_UP_TO, brisk_options
 from xcore._core import compile as compile_module
+from xcore._core import config
 from xcore._core.compile import compiler_flags
 
 
@@ -261,3 +262,29 @@ def test_levels_of_programs_that_call_each_other_over_and_over():
     assert levels_of(f, xnp.ones(3)) == 1
     assert levels_of(f, xnp.ones(3), compiler_options={"level_0_up_to": 3}) == 0
     assert levels_of(f, xnp.ones(300), compiler_options={"level_1_up_to": 300}) == 1
+
+
+@pytest.mark.parametrize("word", ["1", "true", "Yes", "ON", " on "])
+def test_words_for_truth(word):
+    for name in ("debug_nans", "jax_enable_x64"):
+        with xc.config.override(**{name: word}):
+            assert xc.config.read(name) is True
+
+
+@pytest.mark.parametrize("word", ["0", "False", "no", "OFF", ""])
+def test_words_for_falsehood(word):
+    for name in ("debug_nans", "jax_enable_x64"):
+        with xc.config.override(**{name: True}), xc.config.override(**{name: word}):
+            assert xc.config.read(name) is False
+
+
+def test_other_words_are_refused(monkeypatch):
+    with pytest.raises(ValueError, match="debug_nans must be one of 1, true, yes, on, 0"):
+        xc.config.update("debug_nans", "maybe")
+    for variable, value in (
+        ("XCORE_SANITIZE", "maybe"), ("XCORE_ENABLE_X64", "64"), ("JAX_ENABLE_X64", "x"), ("XCORE_DEFAULT_BITS", "many"),
+    ):  # fmt: skip
+        monkeypatch.setenv(variable, value)
+        with pytest.raises(ValueError, match=f"{variable} must be"):
+            config._initial()
+        monkeypatch.delenv(variable)

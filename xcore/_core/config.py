@@ -216,11 +216,28 @@ def clear_fast_caches() -> None:
         cache.clear()
 
 
+_TRUE, _FALSE = ("1", "true", "yes", "on", "y", "t"), ("0", "false", "no", "off", "n", "f", "")
+
+
+def _truth(name: str, text: str) -> bool:
+    word = text.strip().lower()
+    if word not in _TRUE + _FALSE:
+        raise ValueError(
+            f"{name} must be one of 1, true, yes, on, 0, false, no, off; given {text!r}."
+        )
+    return word in _TRUE
+
+
 def _from_text(name: str, text: str):
-    default = _DEFAULTS[name]
+    default, variable = _DEFAULTS[name], f"XCORE_{name.upper()}"
     if isinstance(default, bool):
-        return text.strip().lower() in ("1", "true", "yes", "on")
-    return int(text) if isinstance(default, int) else text
+        return _truth(variable, text)
+    if not isinstance(default, int):
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{variable} must be a whole number, given {text!r}.") from None
 
 
 def _own_name(name: str) -> str:
@@ -236,6 +253,8 @@ def _own_name(name: str) -> str:
 def canonical(name: str, value: Any):
     """The setting's own name and a checked value for a name as users write it."""
     short = _own_name(name)
+    if isinstance(value, str) and (short == "enable_x64" or isinstance(_DEFAULTS[short], bool)):
+        value = _truth(f"xcore.config: {short}", value)
     if short == "enable_x64":
         short, value = "default_bits", 64 if value else 32
     if isinstance(_DEFAULTS[short], bool):
@@ -253,7 +272,7 @@ def _initial() -> Settings:
         if text is not None:
             values.update([canonical(name, _from_text(name, text))])
     for variable in ("XCORE_ENABLE_X64", "JAX_ENABLE_X64"):
-        if os.environ.get(variable, "").lower() in ("1", "true", "yes", "on"):
+        if _truth(variable, os.environ.get(variable, "")):
             values["default_bits"] = 64
     return Settings(tuple(values.values()))
 
