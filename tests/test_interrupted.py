@@ -126,5 +126,5 @@ def test_values_must_be_at_hand(tmp_path):
 
 def test_folder_of_another_function(tmp_path):
     xo.minimize(rosenbrock, START, checkpoint=tmp_path)
-    with pytest.raises(ValueError, match=r"a folder of optimize\.root"):
+    with pytest.raises(ValueError, match=r"a folder of this problem of optimize\.root"):
         xo.root(residuals, START, checkpoint=tmp_path)

@@ -6,6 +6,7 @@ each step that there may be; users get the rows that were written, where their n
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from collections.abc import Callable
@@ -17,6 +18,7 @@ import numpy as np
 from . import _ops as ops
 from . import numpy as xnp
 from ._control import jit, vmap, while_loop
+from ._control.jit import make_jaxpr
 from ._control.progress import Bar
 from ._control.saving import Checkpointer, read_metadata
 from ._core import errors, is_evaluating, tree, typeof
@@ -119,16 +121,19 @@ class Checkpoints:
     """The states of a long run in a folder, from where it goes on when it was interrupted.
 
     About every ten seconds, after a whole number of steps, a state is written there. A run with the same
-    folder goes on from the last one, with the same programs and so to the same bits. What is solved is not
-    compared: only the function's name, and shapes and dtypes.
+    folder goes on from the last one, with the same programs and so to the same bits. States of another solver or
+    another problem are refused, where ``problem`` tells one from the other.
     """
 
-    def __init__(self, who: str, folder: str | os.PathLike[str]):
-        self.who, self.folder = who, Path(folder)
+    def __init__(self, who: str, folder: str | os.PathLike[str], problem: str = ""):
+        self.who, self.folder, self.problem = who, Path(folder), problem
 
     def inside(self, name: str) -> Checkpoints:
         """Those of a loop inside of a step."""
-        return Checkpoints(self.who, self.folder / name)
+        return Checkpoints(self.who, self.folder / name, self.problem)
+
+    def _save(self, disk: Checkpointer, step: int, carry: Any) -> None:
+        disk.save(step, carry, metadata={"who": self.who, "problem": self.problem})
 
     def go(
         self, going: Callable[[Carry], Array], body: Callable[[Carry], Carry], carry: Carry, loop: Loop,
@@ -152,7 +157,7 @@ class Checkpoints:
             while bool(going(carry)):
                 begun = time.monotonic()
                 shown, carry = part((shown, carry), carry[1] + np.int32(size))
-                disk.save(int(carry[1]), carry, metadata=self.who)
+                self._save(disk, int(carry[1]), carry)
                 spent = max(time.monotonic() - begun, 1e-9)
                 size = max(1, min(2 * size, int(size * _SECONDS / spent)))
         if bar:
@@ -174,7 +179,7 @@ class Checkpoints:
             carry = self._last(disk, carry)
             while bool(going(carry)):
                 carry = body(carry)
-                disk.save(int(count(carry)), carry, metadata=self.who)
+                self._save(disk, int(count(carry)), carry)
         return carry
 
     def _last(self, disk: Checkpointer, carry: Any) -> Any:
@@ -182,22 +187,52 @@ class Checkpoints:
         last = disk.latest_step()
         if last is None:
             return carry
-        if (found := read_metadata(disk.path(last))) != self.who:
-            raise errors.bad_argument(
-                self.who, "checkpoint", str(self.folder), f"a folder of {self.who}, or an empty one",
-                f"It is one of {found}.",
-            )  # fmt: skip
+        found: dict[str, Any] = read_metadata(disk.path(last)) or {}
+        if found.get("who") != self.who:
+            raise self._of_another(f"It is one of {found.get('who')}.")
+        if self.problem and found.get("problem") not in ("", self.problem):
+            raise self._of_another(
+                "Its states are of another function, other data, or another version of xcore."
+            )
         return disk.restore(carry)
 
+    def _of_another(self, why: str) -> errors.ArgumentError:
+        need = f"a folder of this problem of {self.who}, or an empty one"
+        return errors.bad_argument(self.who, "checkpoint", str(self.folder), need, why)
 
-def checkpoints(who: str, folder: str | os.PathLike[str] | None) -> Checkpoints | None:
-    """The argument ``checkpoint`` of a solver as what ``iterate`` takes: for calls with arrays at hand."""
+
+def told(f: Callable[..., Any], *args: Any) -> str:
+    """What a function computes of arrays of these shapes and dtypes, with all that it refers to, in a few letters.
+
+    Equal in the next process; "" for what is an object of this one, such as a Python callback.
+    """
+    program: Any = make_jaxpr(f)(*args)
+    if "!" in program.fingerprint:
+        return ""
+    digest = hashlib.blake2b(program.fingerprint.encode(), digest_size=16)
+    for held in program.consts:
+        digest.update(np.ascontiguousarray(held).tobytes())
+    return digest.hexdigest()
+
+
+def checkpoints(
+    who: str, folder: str | os.PathLike[str] | None, f: Callable[..., Any] | None = None, *args: Any
+) -> Checkpoints | None:
+    """The argument ``checkpoint`` of a solver as what ``iterate`` takes: for calls with arrays at hand.
+
+    ``f(*args)`` is what is solved; the values of the arguments have no part in that.
+    """
     if folder is None:
         return None
+    given: Any = folder
+    if not isinstance(given, (str, os.PathLike)):
+        raise errors.bad_argument(who, "checkpoint", given, "the name of a folder, or None")
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        raise errors.bad_argument(who, "checkpoint", folder, "a folder", "It is a file.")
     if not is_evaluating():
         want = "None inside of jit, grad and vmap: there are no values yet to write"
         raise errors.bad_argument(who, "checkpoint", folder, want)
-    return Checkpoints(who, folder)
+    return Checkpoints(who, folder, "" if f is None else told(f, *args))
 
 
 # History

@@ -20,13 +20,13 @@ from .. import _ops as ops
 from .. import fft, random
 from .. import numpy as xnp
 from .._core import Key, errors
-from .._iterate import checkpoints
 from .._solution import Solution, Status
 from ._common import (
     balanced,
     check_count,
     check_rank,
     check_tensor,
+    checkpoints_of,
     fitted,
     in_parts,
     right_solve,
@@ -163,7 +163,7 @@ def cp_arls(
       max_steps: sweeps at most.
       progress: show the number of sweeps and their rate; a text is the label.
       checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
-        on from there. Not inside of ``jit``, ``grad`` and ``vmap``; that the problem is the same is up to you.
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``. A folder of another problem is refused.
 
     Returns:
       a ``Solution``: its value is the best one seen, ``error`` exact, ``history`` the estimates. Derivatives
@@ -187,5 +187,5 @@ def cp_arls(
     max_steps = check_count(who, "max_steps", max_steps)
     found = _run_program(ops.stop_gradient(x), factors, second, rtol, samples=int(samples),
                          max_steps=max_steps, mix=bool(mix), progress=progress,
-                         checkpoint=checkpoints(who, checkpoint))  # fmt: skip
+                         checkpoint=checkpoints_of(who, checkpoint, False, x))  # fmt: skip
     return units.result(differentiable(found, x))

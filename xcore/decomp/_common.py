@@ -59,11 +59,11 @@ def in_parts(fit, static):
     return run
 
 
-def checkpoints_of(who: str, folder, several: bool):
-    """The argument ``checkpoint`` of a fit."""
+def checkpoints_of(who: str, folder, several: bool, *data):
+    """The argument ``checkpoint`` of a fit to data."""
     if folder is not None and several:
         raise errors.bad_argument(who, "checkpoint", folder, "None with several restarts")
-    return checkpoints(who, folder)
+    return checkpoints(who, folder, lambda: [x for x in data if x is not None])
 
 
 # Factors

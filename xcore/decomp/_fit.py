@@ -63,7 +63,7 @@ def fit(
     ridge = units.penalty(given.ridge, len(free))
     factors, several = starts(who, x, rank, given.init, given.key, restarts, positive)
     factors = units.start(given.init, factors, x, mask, free[:1] if scale else free)
-    stop, checkpoint = stop_gradient, checkpoints_of(who, given.checkpoint, several)
+    stop, checkpoint = stop_gradient, checkpoints_of(who, given.checkpoint, several, x, mask)
 
     def run(factors):
         return fit_program(
@@ -117,8 +117,8 @@ def cp_als(
         they are slow.
       progress: show the number of sweeps and their rate; a text is the label.
       checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
-        on from there. Not inside of ``jit``, ``grad`` and ``vmap``, nor with restarts; that the problem is
-        the same is up to you.
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``, nor with restarts. A folder of other data
+        is refused.
 
     Returns:
       a ``Solution``: ``value`` (CP), ``error``, ``steps``, ``status``, ``history``.

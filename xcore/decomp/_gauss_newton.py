@@ -219,8 +219,8 @@ def cp_gauss_newton(
       max_steps: steps at most.
       progress: show the number of steps and their rate; a text is the label.
       checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
-        on from there. Not inside of ``jit``, ``grad`` and ``vmap``, nor with restarts; that the problem is
-        the same is up to you.
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``, nor with restarts. A folder of other data
+        is refused.
 
     Returns:
       a ``Solution``.
@@ -240,7 +240,7 @@ def cp_gauss_newton(
     rank = check_rank(who, rank, x.shape)
     factors, several = starts(who, x, rank, init, key, restarts, False)
     factors = units.start(init, factors, x, mask)
-    checkpoint = checkpoints_of(who, checkpoint, several)  # pyright: ignore[reportAssignmentType]
+    checkpoint = checkpoints_of(who, checkpoint, several, x, mask)  # pyright: ignore[reportAssignmentType]
     drawn = not isinstance(init, (CP, tuple, list))
     max_steps, data = check_count(who, "max_steps", max_steps), ops.stop_gradient(x)
 

@@ -70,7 +70,7 @@ def cp_gradient(
       max_steps: iterations at most.
       progress: show the number of iterations and their rate; a text is the label.
       checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
-        on from there. Not inside of ``jit``, ``grad`` and ``vmap``; that the problem is the same is up to you.
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``. A folder of another problem is refused.
 
     Returns:
       a ``Solution``; its ``history`` is √(2 loss) / ‖x‖ of the start and of each

@@ -18,9 +18,8 @@ from .. import numpy as xnp
 from .. import random
 from .._control import fori_loop, jit
 from .._core import Array, Key, dtypes, errors, fused
-from .._iterate import checkpoints
 from .._solution import Solution, Status
-from ._common import check_count, check_tensor, fitted, in_parts, until_level
+from ._common import check_count, check_tensor, checkpoints_of, fitted, in_parts, until_level
 from ._cp import norms_of_columns
 from ._products import mode_product, multi_mode_product, squared_norm, unfold
 from ._tucker import Tucker, orthogonalize
@@ -260,7 +259,7 @@ def tucker_als(
       max_steps: sweeps at most.
       progress: show the number of sweeps and their rate; a text is the label.
       checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
-        on from there. Not inside of ``jit``, ``grad`` and ``vmap``; that the problem is the same is up to you.
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``. A folder of another problem is refused.
 
     Returns:
       a ``Solution`` whose value is a ``Tucker`` tensor.
@@ -275,7 +274,7 @@ def tucker_als(
     max_steps = check_count(who, "max_steps", max_steps)
     return units.result(
         _tucker_als(x, factors, rtol, ranks=ranks, max_steps=max_steps, progress=progress,
-                    checkpoint=checkpoints(who, checkpoint))
+                    checkpoint=checkpoints_of(who, checkpoint, False, x))
     )  # fmt: skip
 
 
@@ -385,7 +384,7 @@ def tucker_nonneg(
       max_steps: sweeps at most.
       progress: show the number of sweeps and their rate; a text is the label.
       checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
-        on from there. Not inside of ``jit``, ``grad`` and ``vmap``; that the problem is the same is up to you.
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``. A folder of another problem is refused.
 
     Returns:
       a ``Solution`` whose value is a ``Tucker`` tensor.
@@ -409,7 +408,7 @@ def tucker_nonneg(
     max_steps = check_count(who, "max_steps", max_steps)
     found = _nonneg(
         x, [core * scale, *factors], rtol, max_steps=max_steps, progress=progress,
-        checkpoint=checkpoints(who, checkpoint),
+        checkpoint=checkpoints_of(who, checkpoint, False, x),
     )  # fmt: skip
     return units.result(found)
 

@@ -67,6 +67,10 @@ def _irregular(shape: tuple, dtype):
     return xnp.asarray(numbers.astype(dtypes.to_real(dtype))).astype(dtype)
 
 
+def _letters(word: str) -> np.ndarray:
+    return np.frombuffer(word.encode(), np.uint8)
+
+
 def _square(who: str, a) -> LinearOperator:
     a = as_operator(a)
     if a.shape[0] != a.shape[1]:
@@ -207,7 +211,7 @@ def eigsh(
         of the inverse): row k after restart k, row 0 infinite, for nothing is known yet.
       progress: show the number of restarts and their rate; a text is the label.
       checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
-        on from there. Not inside of ``jit``, ``grad`` and ``vmap``; that the problem is the same is up to you.
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``. A folder of another problem is refused.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> a = xnp.diag(xnp.arange(1.0, 9.0))
@@ -232,9 +236,12 @@ def eigsh(
     operator = _shifted(a, start, shift, inverse) if shifted else None
 
     def run(a, start, operator):
+        kept = checkpoints(
+            who, checkpoint, lambda v: (a.mv(v), shift, _letters(which)), ops.stop_gradient(start)
+        )
         return _by_lanczos(
             a, start, operator, k, min(n, max(k + 2, m)), "LM" if shifted else WHICH[which], rtol, max_steps, shift,
-            history=history, progress=progress, checkpoint=checkpoints(who, checkpoint),
+            history=history, progress=progress, checkpoint=kept,
         )  # fmt: skip
 
     # what factors of sparse matrices hold on the host is new in each call
@@ -466,7 +473,7 @@ def lobpcg(
         start, row j after step j.
       progress: show the number of steps and their rate; a text is the label.
       checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
-        on from there. Not inside of ``jit``, ``grad`` and ``vmap``; that the problem is the same is up to you.
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``. A folder of another problem is refused.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> w, v = xc.linalg.lobpcg(xnp.diag(xnp.arange(1.0, 21.0)), 2)
@@ -487,9 +494,10 @@ def lobpcg(
     sign = 1.0 if which in ("smallest", "SA") else -1.0
 
     def run(a, start):
+        kept = checkpoints(who, checkpoint, lambda v: (a.mv(v), _letters(which)), start[:, 0])
         return _by_lobpcg(
             a, start, k, rtol, max_steps, sign, preconditioner, history, progress=progress,
-            checkpoint=checkpoints(who, checkpoint),
+            checkpoint=kept,
         )  # fmt: skip
 
     solve = (

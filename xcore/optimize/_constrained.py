@@ -485,7 +485,7 @@ def minimize_constrained(
       history: keep x, f, g and nfev of all iterations, or the chosen ones of these names.
       progress: show the number of steps and their rate; a text is the label.
       checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
-        on from there. Not inside of ``jit``, ``grad`` and ``vmap``; that the problem is the same is up to you.
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``. A folder of another problem is refused.
 
     The certificate has the residuals and the multipliers (of equations, of inequalities followed by
     those of lower and upper bounds; bounds that are equal are equations, the last ones). Of up to 64
@@ -508,7 +508,7 @@ def minimize_constrained(
     if maxiter is None:
         maxiter = 50 if isinstance(method, AugmentedLagrangian) else 200 + 10 * n
 
-    checkpoint = checkpoints(who, checkpoint)  # pyright: ignore[reportAssignmentType]
+    checkpoint = checkpoints(who, checkpoint, problem.local, flat.start)  # pyright: ignore[reportAssignmentType]
 
     def solve(x):
         s = rounds(who, method, problem, InScales, x, tol, maxiter, history, progress, checkpoint)

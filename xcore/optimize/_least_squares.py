@@ -500,7 +500,7 @@ def least_squares(
         and the better of both ends is returned.
       history: keep x, the cost f, its gradient g and nfev of all iterations.
       checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
-        on from there. Not inside of ``jit``, ``grad`` and ``vmap``; that the problem is the same is up to you.
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``. A folder of another problem is refused.
 
     Returns a ``Result`` whose ``fun`` is the residuals; ``stats["cost"]`` is half the sum.
 
@@ -525,7 +525,10 @@ def least_squares(
     tol = (4 * eps, eps**0.75) if tol is None else (tol, tol)  # pyright: ignore[reportAssignmentType]
     maxiter = 200 * (flat.size + 1) if maxiter is None else maxiter
 
-    checkpoint = checkpoints(who, checkpoint)  # pyright: ignore[reportAssignmentType]
+    def whole(x):
+        return cost(problem.loss, problem.scale, problem.residuals(x)), problem.lower, problem.upper
+
+    checkpoint = checkpoints(who, checkpoint, whole, flat.start)  # pyright: ignore[reportAssignmentType]
 
     def solve(x):
         whole = not isinstance(method, GaussNewtonCG)

@@ -110,7 +110,7 @@ def minimize(
       progress: show the number of iterations and their rate; a text is the label. The elements of a batch
         then go on side by side.
       checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
-        on from there. Not inside of ``jit``, ``grad`` and ``vmap``; that the problem is the same is up to you.
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``. A folder of another problem is refused.
 
     BFGS puts its last estimate of the inverse Hessian into ``stats["hess_inv"]``.
 

@@ -174,7 +174,7 @@ def proximal_gradient(
       history: keep x, f, g and nfev of all iterations. Row 0 is the proximal map of x0; with momentum, f and g
         are those of the point ahead of x from where the step was made.
       checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
-        on from there. Not inside of ``jit``, ``grad`` and ``vmap``; that the problem is the same is up to you.
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``. A folder of another problem is refused.
 
     ``fun`` of the result is the smooth part. Solutions have derivatives by x = prox(x - gradient).
 
@@ -199,7 +199,10 @@ def proximal_gradient(
     problem.prox = lambda x, step: flat.join(prox(flat.split(x), step))
     tol = tolerance(who, tol, default_tol(flat.dtype))
 
-    checkpoint = checkpoints(who, checkpoint)  # pyright: ignore[reportAssignmentType]
+    def whole(x):
+        return problem.value(x), problem.prox(x, xnp.ones((), x.dtype))
+
+    checkpoint = checkpoints(who, checkpoint, whole, flat.start)  # pyright: ignore[reportAssignmentType]
 
     def solve(x):
         s = rounds(who, method, problem, x, tol, maxiter, history, checkpoint)

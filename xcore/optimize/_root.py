@@ -346,7 +346,7 @@ def _solution(who, problem, method, flat, tol, maxiter, history, checkpoint, jac
     elif jac is not None:
         problem.value = with_jacobian(who, problem.value, jac, flat, problem.args)
 
-    tol, checkpoint = tolerance(who, tol), checkpoints(who, checkpoint)
+    tol, checkpoint = tolerance(who, tol), checkpoints(who, checkpoint, problem.value, flat.start)
 
     def solve(x):
         s = rounds(who, method, problem, x, tol, maxiter, history, whole, checkpoint)
@@ -384,7 +384,7 @@ def root(
       maxiter: steps at most.
       history: keep all iterations.
       checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
-        on from there. Not inside of ``jit``, ``grad`` and ``vmap``; that the problem is the same is up to you.
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``. A folder of another problem is refused.
 
     >>> import xcore.optimize as xo, xcore.numpy as xnp
     >>> f = lambda x: xnp.stack([x[0] ** 2 + x[1] ** 2 - 4, x[0] - x[1]])

@@ -177,7 +177,7 @@ def minimize_sparse(
     problem = _Problem(who, fun, flat, args, hess, hess_args)
     tol = tolerance(who, tol, default_tol(flat.dtype))
     maxiter = 500 if maxiter is None else maxiter
-    checkpoint = checkpoints(who, checkpoint)
+    checkpoint = checkpoints(who, checkpoint, problem.value, flat.start)
 
     def solve(x: Any) -> tuple:
         rows = empty_rows(who, history, x, maxiter) if history else None

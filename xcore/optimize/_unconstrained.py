@@ -105,7 +105,8 @@ def unconstrained(
     tol = tolerance(who, tol, default_tol(flat.dtype))
     maxiter = max(1000, 20 * flat.size) if maxiter is None else maxiter
 
-    checkpoint = checkpoints(who, checkpoint)
+    whole = lambda x: (problem.value(x), problem.lower, problem.upper)  # noqa: E731
+    checkpoint = checkpoints(who, checkpoint, whole, flat.start)
 
     def solve(x):
         s = rounds(who, method, problem, x, tol, maxiter, history, progress, checkpoint)

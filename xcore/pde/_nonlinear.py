@@ -55,7 +55,7 @@ def solve_nonlinear(
       history: with ``report``, keep the relative residual of the start and of each step.
       progress: show the number of steps and their rate; a text is the label.
       checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
-        on from there. Not inside of ``jit``, ``grad`` and ``vmap``; that the problem is the same is up to you.
+        on from there. Not inside of ``jit``, ``grad`` and ``vmap``. A folder of another problem is refused.
 
     >>> from xcore.pde import Grid
     >>> lap = Laplacian(Grid(16))
@@ -78,7 +78,7 @@ def solve_nonlinear(
         raise errors.shape_mismatch(who, why, result=xnp.zeros(got.shape))
     rtol = float(dtypes.finfo(typeof(u).dtype).eps) ** (2 / 3) if rtol is None else float(rtol)
     require("positive", who, rtol=rtol, max_steps=max_steps)
-    back, kept = _guess(near), checkpoints(who, checkpoint)
+    back, kept = _guess(near), checkpoints(who, checkpoint, f, u)
 
     def solve(f, u):
         r = f(u)

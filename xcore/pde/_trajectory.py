@@ -16,6 +16,7 @@ from .._control.once import as_one_program
 from .._control.saving import Checkpointer, read_metadata
 from .._core import Array, ArrayLike, PyTree, dtypes, errors, require, static, struct, tree, typeof
 from .._core.source import stack_level
+from .._iterate import told
 from .._solution import Status
 from ._adaptive import Run as AdaptiveRun
 from ._adaptive import shortest
@@ -287,8 +288,10 @@ class Run:
 def _in_parts(run: Run, carry, count: int, folder, parts: int):
     """As ``run.go``, part by part; those that are on the disk are read."""
     ends = np.unique(np.linspace(0, count, min(parts, count) + 1).astype(int))
-    kind = {"ends": ends.tolist(), "every": run.every,
-            "dt": float(run.dt), "start": float(run.start)}  # fmt: skip
+    kind = {
+        "ends": ends.tolist(), "every": run.every, "dt": float(run.dt), "start": float(run.start),
+        "problem": told(lambda: run.some(carry, None)),
+    }  # fmt: skip
     found = []
     with Checkpointer(folder, asynchronous=False) as disk:
         there = disk.all_steps()
