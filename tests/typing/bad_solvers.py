@@ -34,7 +34,7 @@ def minima(x: xc.Array) -> None:
     optimize.least_squares(lambda p: p, x, f_scale="1")  # error: reportArgumentType
     optimize.root(lambda p: p, x, tolerance=1e-3)  # error: reportCallIssue
     optimize.root_scalar(lambda p: p, 0.0)  # error: reportArgumentType
-    optimize.curve_fit(lambda t, a: a * t, x, x)  # error: reportCallIssue
+    optimize.curve_fit(lambda t, a: a * t, x)  # error: reportCallIssue
     optimize.curve_fit(lambda t, a: a * t, x, x, (1.0,)).params  # error: reportAttributeAccessIssue
     optimize.adam("fast")  # error: reportArgumentType
     optimize.adam(1e-3).step  # error: reportAttributeAccessIssue
