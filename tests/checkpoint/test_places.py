@@ -47,13 +47,23 @@ def test_a_note_beside_a_checkpoint_is_no_part_of_it(tmp_path):
     assert checkpoint.restore(tmp_path / "a") == {"x": 1.0}
 
 
+@pytest.mark.parametrize("as_folder", [False, True])
+def test_names_alone_make_no_checkpoint(tmp_path, as_folder):
+    for name in ("data-0", "data-1", "index-0"):
+        path = tmp_path / "dataset" / name
+        path.parent.mkdir(exist_ok=True)
+        path.mkdir() if as_folder else path.write_text("1 2 3")
+    with pytest.raises(CheckpointError, match="it would be lost"):
+        checkpoint.save(tmp_path / "dataset", {"x": 1.0})
+    assert len(os.listdir(tmp_path / "dataset")) == 3
+
+
 def test_what_may_be_replaced(tmp_path):
-    for name in ("empty", "damaged", "whole"):
+    for name in ("empty", "whole"):
         (tmp_path / name).mkdir()
-    (tmp_path / "damaged" / "data-0").write_text("half")
     checkpoint.save(tmp_path / "whole", {"x": 0.0})
     (tmp_path / "whole" / ".DS_Store").write_text("of the system")
-    for name in ("empty", "damaged", "whole", "new/one"):
+    for name in ("empty", "whole", "new/one"):
         checkpoint.save(tmp_path / name, {"x": 1.0})
         assert checkpoint.restore(tmp_path / name) == {"x": 1.0}
 

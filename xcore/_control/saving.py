@@ -437,7 +437,8 @@ class Checkpointer:
     def _forget_old(self) -> None:
         if self.keep is not None:
             for step in self.all_steps()[: -self.keep]:
-                store.remove(self.path(step))
+                if store.is_replaceable(self.path(step)):
+                    store.remove(self.path(step))
 
     @boundary
     def wait(self) -> None:

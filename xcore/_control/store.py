@@ -29,9 +29,8 @@ _ALIGN = 64
 _BLOCK = 512  # words of 8 bytes
 _CHUNK = 2**24  # bytes handed to the system at a time
 _WRITER = "writer"  # a file that says who is writing
-_OURS = re.compile(
-    r"(data|index)-\d+|\.DS_Store|\.nfs\w+"
-)  # what a checkpoint consists of, and systems add
+# What a checkpoint consists of, and systems add.
+_OURS = re.compile(r"(data|index)-\d+|\.DS_Store|\.nfs\w+")
 _WRITING, _REPLACED = ".writing", ".replaced"  # endings of folders that are not checkpoints
 
 
@@ -128,20 +127,37 @@ def beside(folder: Path, ending: str = _WRITING) -> Path:
 
 
 def is_ours(folder: Path) -> bool:
-    """Whether a folder holds a checkpoint's files, or nothing: who removes it removes nothing else."""
+    """Whether a folder is called and filled as a checkpoint is, whole or damaged."""
     return folder.is_dir() and all(map(_OURS.fullmatch, os.listdir(folder)))
+
+
+def is_replaceable(folder: Path) -> bool:
+    """Whether nothing but a checkpoint is lost with a folder: it is empty, or has files with an index of ours."""
+    if not is_ours(folder):
+        return False
+    files = [p for p in folder.iterdir() if not p.name.startswith(".")]
+    if not files:
+        return True
+    try:
+        with open(folder / "index-0", "rb") as index:
+            begins = re.match(rb"\d+\n\{", index.read(16))
+    except OSError:
+        return False
+    return begins is not None and all(p.is_file() for p in files)
 
 
 def check_free(folder: Path) -> None:
     """Raise where a checkpoint would take the place of something else."""
-    if folder.is_symlink() or folder.exists():
-        if not is_ours(folder):
-            raise CheckpointError(
-                f"xcore.checkpoint: {folder} is there and is no checkpoint; it would be lost. Give the name of "
-                f"a folder of its own, such as {folder / 'state'}."
-                if folder.is_dir()
-                else f"xcore.checkpoint: {folder} is a file. Give the name of a folder for the checkpoint."
-            )
+    if not (folder.is_symlink() or folder.exists()) or is_replaceable(folder):
+        return
+    if folder.is_dir():
+        raise CheckpointError(
+            f"xcore.checkpoint: {folder} is there and is no checkpoint; it would be lost. Give the name of "
+            f"a folder of its own, such as {folder / 'state'}."
+        )
+    raise CheckpointError(
+        f"xcore.checkpoint: {folder} is a file. Give the name of a folder for the checkpoint."
+    )
 
 
 def begin(folder: Path) -> Path:
