@@ -279,7 +279,7 @@ def check_grads(
       order: up to which order.
       modes: "fwd", "rev" or both.
       atol, rtol: tolerances; by default from the error of the difference in the arguments' dtype, relative to the
-        largest number of a result: in all units alike.
+        largest number of a result, so alike in all units of results; steps are as they are in all units of arguments.
       eps: step of the differences.
 
     >>> import xcore.numpy as xnp

@@ -243,5 +243,5 @@ def test_older_names_of_scipy():
         ),
     ):
         np.testing.assert_array_equal(ours.todense(), want.toarray())
-    drawn = sparse.random(xc.random.key(0), 20, 10, 0.25)
+    drawn = sparse.random(xc.random.key(0), (20, 10), density=0.25)
     assert drawn.shape == (20, 10) and drawn.nnz == 50

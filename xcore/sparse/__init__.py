@@ -24,13 +24,15 @@ from ._making import (
 )
 from ._matrix import Sparse, matmul
 from ._multigrid import Multigrid, multigrid
-from ._older import block, diags, eye, random
 from ._pattern import Pattern
 from ._qr import QR
 from ._sharded import ShardedRows, shard_rows
 from ._spectra import eigs
 from ._triangular import solve_triangular
 # fmt: on
+
+# SciPy's older names, with their positional arguments; of random matrices a key comes first here
+block, diags, eye, random = block_array, diags_array, eye_array, random_array
 
 __all__ = [
     "approximate_inverse", "as_sparse", "block", "block_array", "block_diag", "block_jacobi", "Bsr", "bsr_array",

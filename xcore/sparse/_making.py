@@ -208,7 +208,7 @@ def _summed(who: str, values: Any, rows: Any, columns: Any, shape: Any) -> Spars
 
 
 def eye_array(
-    m: int, n: int | None = None, *, k: int = 0, dtype: DTypeLike | None = None,
+    m: int, n: int | None = None, k: int = 0, dtype: DTypeLike | None = None,
     format: str | None = None,
 ) -> Sparse:  # fmt: skip
     """Ones on a diagonal.
@@ -246,7 +246,7 @@ def identity(n: int, dtype: DTypeLike | None = None, format: str | None = None) 
 
 
 def diags_array(
-    diagonals: Any, /, *, offsets: int | Sequence[int] = 0, shape: tuple[int, int] | None = None,
+    diagonals: Any, /, offsets: int | Sequence[int] = 0, shape: tuple[int, int] | None = None,
     format: str | None = None, dtype: DTypeLike | None = None,
 ) -> Sparse:  # fmt: skip
     """A matrix from its diagonals, as SciPy's.
@@ -332,7 +332,7 @@ def random_array(
 
 
 def block_array(
-    blocks: Sequence[Sequence[Any]], *, format: str | None = None, dtype: DTypeLike | None = None
+    blocks: Sequence[Sequence[Any]], format: str | None = None, dtype: DTypeLike | None = None
 ) -> Sparse:
     """A matrix of blocks in rows, as ``scipy.sparse.block_array``; None is a block of zeros.
 
