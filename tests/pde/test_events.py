@@ -58,7 +58,9 @@ def test_a_ball_bounces_when_it_should_and_so_do_derivatives():
         )
 
 
-@pytest.mark.parametrize("tableau", ["DORMAND_PRINCE", "BOGACKI_SHAMPINE", "RODAS5P", "KVAERNO5"])
+@pytest.mark.parametrize(
+    "tableau", ["DORMAND_PRINCE", "DOP853", "BOGACKI_SHAMPINE", "RODAS5P", "KVAERNO5"]
+)
 def test_a_terminal_zero_ends_the_run(tableau):
     half = pde.Event(lambda u, t: u[1] - 0.5, terminal=True)
 

@@ -13,7 +13,16 @@ from xcore.pde import Grid, Laplacian, Periodic, Status
 N = 24
 LAP = Laplacian(Grid(N))
 RADIUS = float(-LAP.eigenvalues()[0])
-TABLEAUS = ["EULER", "MIDPOINT", "HEUN", "SSP3", "RK4", "BOGACKI_SHAMPINE", "DORMAND_PRINCE"]
+TABLEAUS = [
+    "EULER",
+    "MIDPOINT",
+    "HEUN",
+    "SSP3",
+    "RK4",
+    "BOGACKI_SHAMPINE",
+    "DORMAND_PRINCE",
+    "DOP853",
+]
 START = np.sin(1.0 + np.arange(N - 1) ** 2).astype(np.float32)
 
 

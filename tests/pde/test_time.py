@@ -1,5 +1,7 @@
 """Time: order of each method, laws of conservation, stability limits, derivatives."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -7,28 +9,129 @@ import xcore as xc
 import xcore.numpy as xnp
 from xcore import pde
 from xcore.pde import Dirichlet, Grid, Laplacian, Neumann
+from xcore.pde._events import within
 from xcore.testing import check_grads
 
 rng = np.random.default_rng(0)
-TABLEAUX = ["EULER", "MIDPOINT", "HEUN", "SSP3", "RK4", "BOGACKI_SHAMPINE", "DORMAND_PRINCE"]
+TABLEAUX = [
+    "EULER",
+    "MIDPOINT",
+    "HEUN",
+    "SSP3",
+    "RK4",
+    "BOGACKI_SHAMPINE",
+    "DORMAND_PRINCE",
+    "DOP853",
+]
+
+
+@functools.cache
+def forests(nodes: int, most: int) -> list:
+    """Rooted trees with so many nodes in all, none with more than ``most``, as tuples of trees."""
+    if not nodes:
+        return [()]
+    found = []
+    for first in range(min(nodes, most), 0, -1):
+        for tree in forests(first - 1, first - 1):
+            found += [(tree, *others) for others in forests(nodes - first, first)]
+    return list({tuple(sorted(f)): f for f in found})
+
+
+def weights_of(tree, a) -> tuple:
+    """(its elementary weights in each stage, its nodes, its density). (Butcher 1963)"""
+    stage, nodes, density = np.ones(len(a)), 1, 1
+    for child in tree:
+        inner, n, d = weights_of(child, a)
+        stage, nodes, density = stage * (a @ inner), nodes + n, density * d
+    return stage, nodes, nodes * density
+
+
+def conditions(a, order):
+    """(elementary weights, order, density) of all trees of up to so many nodes."""
+    return [weights_of(tree, a) for n in range(1, order + 1) for tree in forests(n - 1, n - 1)]
+
+
+def matrix(tableau):
+    rows = ((), *tableau.a, *tableau.more)
+    return np.array([[*row, *[0.0] * (len(rows) - len(row))] for row in rows])
+
+
+def test_as_many_trees_as_are_known():
+    assert [len(forests(n - 1, n - 1)) for n in range(1, 9)] == [1, 1, 2, 4, 9, 20, 48, 115]
 
 
 @pytest.mark.parametrize("name", TABLEAUX)
 def test_tableaux_fulfil_the_order_conditions(name):
     t = getattr(pde, name)
     s = len(t.b)
-    a, b, c = np.zeros((s, s)), np.array(t.b), np.array(t.c)
-    for i, row in enumerate(t.a):
-        a[i + 1, : len(row)] = row
-    conditions = [(b.sum(), 1), (b @ c, 1 / 2), (b @ c**2, 1 / 3), (b @ a @ c, 1 / 6), (b @ c**3, 1 / 4),
-                  ((b * c) @ a @ c, 1 / 8), (b @ a @ c**2, 1 / 12), (b @ a @ a @ c, 1 / 24), (b @ c**4, 1 / 5)]  # fmt: skip
-    upto = {1: 1, 2: 2, 3: 4, 4: 8, 5: 9}[t.order]
-    assert all(np.isclose(got, want, atol=1e-13) for got, want in conditions[:upto])
-    assert not t.error or abs(sum(t.error)) < 1e-13
+    a, b = matrix(t)[:s, :s], np.array(t.b)
+    assert np.allclose(t.c, a.sum(axis=1), atol=1e-15)
+    for stage, _, density in conditions(a, t.order):
+        assert abs(b @ stage - 1 / density) < 1e-13
+    beyond = [abs(b @ stage - 1 / d) for stage, n, d in conditions(a, t.order + 1) if n > t.order]
+    assert max(beyond) > 1e-8
+    for row, least in ((t.error, {8: 5}.get(t.order, t.order - 1)), (t.coarse, 3)):
+        for stage, _, _ in conditions(a, least) if row else []:
+            assert abs(np.array(row) @ stage) < 1e-13
     # the region of stability: |R(z)| <= 1 up to the stated ends, and not far beyond
     r = lambda z: 1 + z * (b @ np.linalg.solve(np.eye(s) - z * a, np.ones(s)))
     assert abs(r(-t.real)) < 1 + 1e-3 and abs(r(-1.02 * t.real)) > 1
     assert abs(r(1j * t.imaginary)) < 1 + 1e-3
+
+
+@pytest.mark.parametrize(
+    "name, order", [("BOGACKI_SHAMPINE", 3), ("DORMAND_PRINCE", 4), ("DOP853", 7)]
+)
+def test_between_the_ends_of_a_step_the_order_is_that_of_the_continuation(name, order):
+    t = getattr(pde, name)
+    a, slopes = matrix(t), np.eye(len(t.b) + len(t.more))
+    rise = np.array([*t.b, *[0.0] * len(t.more)])
+    first, last = slopes[0], slopes[len(t.b) - 1]
+    bends = np.zeros((1, len(rise))) if not t.powers else np.array(t.powers)
+    piece = (0.0, rise, first - rise, 2 * rise - first - last + bends[0], *bends[1:])
+    for part in (0.1, 0.35, 0.5, 0.8):
+        weights = within(piece, part)
+        for stage, nodes, density in conditions(a, order):
+            assert abs(weights @ stage - part**nodes / density) < 1e-13
+
+
+@pytest.mark.parametrize("x64, rtol", [(True, 1e-6), (True, 1e-12), (False, 1e-5)])
+@pytest.mark.parametrize("extra", [{}, {"max_step": 1.0}, {"events": lambda u, t: u["x"]}])
+def test_order_eight_keeps_what_was_asked_of_an_orbit(x64, rtol, extra):
+    """Kepler's, with eccentricity 0.5, whose place is known by his equation; complex numbers beside it."""
+    with xc.enable_x64(x64):
+        times = xnp.linspace(0.0, 9.0, 14)
+
+        def orbit(start):
+            return pde.integrate(
+                lambda u, t: {"x": u["v"].real, "y": u["v"].imag, "v": -(u["x"] + 1j * u["y"]) / xnp.hypot(u["x"], u["y"]) ** 3},
+                {"x": start, "y": 0 * start, "v": 1j * xnp.sqrt(3.0 + 0 * start)},
+                times, tableau=pde.DOP853, rtol=rtol, atol=rtol, report=True, **extra,
+            )  # fmt: skip
+
+        found = orbit(xnp.asarray(0.5))
+        anomaly = np.array(times, float)
+        for _ in range(60):
+            anomaly -= (anomaly - 0.5 * np.sin(anomaly) - np.asarray(times, float)) / (
+                1 - 0.5 * np.cos(anomaly)
+            )
+        assert found.ok
+        np.testing.assert_allclose(
+            found.value["x"], np.cos(anomaly) - 0.5, atol=max(100 * rtol, 2e-4 * (not x64))
+        )
+        if "events" in extra:
+            crossings = np.arccos(0.5) - 0.5 * np.sin(np.arccos(0.5))
+            at = np.sort(
+                np.concatenate([2 * np.pi * k + np.array([crossings, -crossings]) for k in (0, 1)])
+            )[1:]
+            np.testing.assert_allclose(
+                found.t_events[0][:3], at[at < 9][:3], atol=max(100 * rtol, 2e-4)
+            )
+        if rtol != 1e-6:
+            return
+        both = xc.jit(xc.vmap(lambda s: orbit(s).value["x"][-1]))(xnp.asarray([0.5, 0.6]))
+        np.testing.assert_allclose(both[0], found.value["x"][-1], rtol=max(1e-8, 10 * rtol))
+        check_grads(lambda s: orbit(s).value["y"][-1], (xnp.asarray(0.5),), order=1, rtol=0.05)
 
 
 @pytest.mark.parametrize("theta, order", [(0.5, 2), (1.0, 1)])

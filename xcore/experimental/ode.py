@@ -11,8 +11,8 @@ from .. import numpy as xnp
 from .._control import closure_convert, custom_jvp, jvp, scan, stop_gradient, while_loop
 from .._control.once import as_one_program
 from .._core import Array, ArrayLike, PyTree, dtypes, errors, require, tree, typeof
-from ..pde._adaptive import BETWEEN as _BETWEEN
-from ..pde._time import DORMAND_PRINCE, check_order, moved
+from ..pde._tableaux import DORMAND_PRINCE
+from ..pde._time import check_order, moved
 from ..pde._trajectory import _error_norm, check_tolerances
 
 __all__ = ["odeint"]
@@ -145,7 +145,7 @@ def _stages(f, y, k, t, h, inputs):
         new = moved(y, slopes, row, h)
         slopes.append(f(new, t + c * h, inputs))
     zero = tree.map(lambda x: 0 * x, y)
-    mid, error = (moved(zero, slopes, w, h) for w in (_BETWEEN, DORMAND_PRINCE.error))
+    mid, error = (moved(zero, slopes, w, h) for w in (DORMAND_PRINCE.bend[0], DORMAND_PRINCE.error))
     return new, slopes[-1], mid, error
 
 

@@ -30,26 +30,26 @@ from ._solve import solve
 from ._stencil import Stencil
 from ._store import Store
 from ._systems import solve_system
+from ._tableaux import (
+    BOGACKI_SHAMPINE, DOP853, DORMAND_PRINCE, EULER, HEUN, MIDPOINT, RK4, SSP3, Tableau,
+)
 from ._time import (
-    BOGACKI_SHAMPINE, DORMAND_PRINCE, EULER, HEUN, IMEX, MIDPOINT, RK4, SSP3,
-    ExponentialIntegrator, Leapfrog, Newmark, RungeKutta, Tableau, ThetaMethod,
-    UnstableStepError, check_step, stable_step, wave_energy,
+    IMEX, ExponentialIntegrator, Leapfrog, Newmark, RungeKutta, ThetaMethod, UnstableStepError,
+    check_step, stable_step, wave_energy,
 )
 from ._trajectory import integrate, trajectory
 from ._waves import Points, Wave
 # fmt: on
 
 __all__ = [
-    "AcousticWave", "Advection", "BOGACKI_SHAMPINE", "CutDiffusion", "DORMAND_PRINCE", "Diffusion", "Dirichlet",
-    "Divergence",
-    "EULER", "Event", "ExponentialIntegrator", "Gradient", "Grid", "HEUN", "Helmholtz", "IMEX", "IncompatibleError",
-    "KENCARP4", "KVAERNO5",
-    "Laplacian", "Leapfrog", "MIDPOINT", "Masked", "Neumann", "Newmark", "OpenHelmholtz", "Periodic", "Points", "RK4",
-    "FieldSolution", "RODAS5P",
-    "Print", "Robin", "Rosenbrock", "RungeKutta", "SDIRK", "SSP3", "Status", "Steady", "Stencil", "Store", "Tableau",
-    "TRBDF2", "ThetaMethod", "TrajectorySolution", "UnstableStepError", "Wave",
-    "check_step", "eigenmodes", "apply_function", "integrate", "interface_diffusion", "march", "poisson", "polygon",
-    "refine", "solve", "solve_direct", "solve_nonlinear", "solve_system", "stable_step", "trajectory", "wave_energy",
+    "AcousticWave", "Advection", "BOGACKI_SHAMPINE", "CutDiffusion", "DOP853", "DORMAND_PRINCE", "Diffusion",
+    "Dirichlet", "Divergence", "EULER", "Event", "ExponentialIntegrator", "Gradient", "Grid", "HEUN", "Helmholtz",
+    "IMEX", "IncompatibleError", "KENCARP4", "KVAERNO5", "Laplacian", "Leapfrog", "MIDPOINT", "Masked", "Neumann",
+    "Newmark", "OpenHelmholtz", "Periodic", "Points", "RK4", "FieldSolution", "RODAS5P", "Print", "Robin",
+    "Rosenbrock", "RungeKutta", "SDIRK", "SSP3", "Status", "Steady", "Stencil", "Store", "Tableau", "TRBDF2",
+    "ThetaMethod", "TrajectorySolution", "UnstableStepError", "Wave", "check_step", "eigenmodes", "apply_function",
+    "integrate", "interface_diffusion", "march", "poisson", "polygon", "refine", "solve", "solve_direct",
+    "solve_nonlinear", "solve_system", "stable_step", "trajectory", "wave_energy",
 ]  # fmt: skip
 
 _bound(globals())

@@ -47,12 +47,12 @@ from xcore.pde._solutions import TrajectorySolution as TrajectorySolution
 from xcore.pde._stencil import Stencil as Stencil
 from xcore.pde._store import Store as Store
 from xcore.pde._systems import solve_system as solve_system
+from xcore.pde._tableaux import Tableau as Tableau
 from xcore.pde._time import ExponentialIntegrator as ExponentialIntegrator
 from xcore.pde._time import IMEX as IMEX
 from xcore.pde._time import Leapfrog as Leapfrog
 from xcore.pde._time import Newmark as Newmark
 from xcore.pde._time import RungeKutta as RungeKutta
-from xcore.pde._time import Tableau as Tableau
 from xcore.pde._time import ThetaMethod as ThetaMethod
 from xcore.pde._time import check_step as check_step
 from xcore.pde._time import stable_step as stable_step
@@ -61,6 +61,7 @@ from xcore.pde._waves import Points as Points
 from xcore.pde._waves import Wave as Wave
 
 BOGACKI_SHAMPINE: Tableau
+DOP853: Tableau
 DORMAND_PRINCE: Tableau
 EULER: Tableau
 HEUN: Tableau

@@ -22,14 +22,9 @@ from ._recomputed import steps_kept
 from ._rosenbrock import system_of
 from ._sdirk import SDIRK, implicit_step
 from ._solutions import TrajectorySolution
-from ._time import DORMAND_PRINCE, SOLVED, Tableau, check_slope, check_tree, moved, stages
+from ._tableaux import Tableau
+from ._time import SOLVED, check_slope, check_tree, estimated, moved, stages
 
-# The weights of the slopes of Dormand's and Prince's pair that bend the solution between the ends of a step.
-# (Hairer, Nørsett and Wanner 1993, section II.6, the coefficients d of their program DOPRI5)
-BETWEEN = (
-    -12715105075 / 11282082432, 0, 87487479700 / 32700410799, -10690763975 / 1880347072,
-    701980252875 / 199316789632, -1453857185 / 822651844, 69997945 / 29380423,
-)  # fmt: skip
 _SAFETY, _LONGER, _SHORTER, _LEAST_ERROR = 0.9, 6.0, 0.1, 1e-4
 
 
@@ -67,28 +62,35 @@ class Vector:
 
 
 def _explicit(tableau: Tableau, f, y, t, h, extra, bound):
-    slopes = stages(tableau, lambda u, s: f(u, s, *extra), y, t, h)
+    new, last, bends, error = explicit_step(tableau, lambda u, s: f(u, s, *extra), y, t, h)
+    return new, (new - y, *bends), error, xnp.all(xnp.isfinite(last))
+
+
+def explicit_step(tableau: Tableau, f, y, t, h, slopes=()):
+    """(the state after a step, the slope there, the rows that bend the way there, the estimated error)."""
+    slopes = stages(tableau.a, f, y, t, h, slopes)
     new = moved(y, slopes, tableau.b, h)
-    last = f(new, t + h, *extra) if tableau.b[-1] else slopes[-1]  # the last stage, or one more
+    last = f(new, t + h) if tableau.b[-1] else slopes[-1]  # the last stage, or one more
     rise = new - y
-    a, b = h * slopes[0] - rise, 2 * rise - h * (slopes[0] + last)
-    zero = xnp.zeros_like(y)
-    mid = moved(zero, slopes, BETWEEN, h) if tableau is DORMAND_PRINCE else zero
-    error = moved(zero, slopes, tableau.error, h)
-    return new, (rise, a, b + mid, -mid), error, xnp.all(xnp.isfinite(last))
+    bends = [h * slopes[0] - rise, 2 * rise - h * (slopes[0] + last)]
+    if tableau.bend:
+        all_slopes = stages(tableau.more, f, y, t, h, slopes)
+        first, *more = (moved(xnp.zeros_like(y), all_slopes, w, h) for w in tableau.powers)
+        bends = [bends[0], bends[1] + first, *more]
+    return new, last, bends, estimated(tableau, slopes, y, h)
 
 
 def scheme(method, way: str, f, y, t, extra):
-    """(a function (y, t, h, extra, bound) -> a step, its order)."""
+    """(a function (y, t, h, extra, bound) -> a step, its order, how many rows its solution has between the ends)."""
     if isinstance(method, Tableau):
-        return functools.partial(_explicit, method, f), method.order
+        return functools.partial(_explicit, method, f), method.order, 3 + len(method.bend)
     system, take = system_of(way, f, y, t, extra), implicit_step(method)
 
     def step(y, t, h, extra, bound):
         new, bends, error, fine = take(method, f, system, y, t, h, extra, bound)
         return new, (new - y, *bends), error, fine
 
-    return step, method.order
+    return step, method.order, 4
 
 
 def _size(y, new, error, bound):
@@ -159,7 +161,7 @@ class Run:
 
         slope, extra = closure_convert(flat, y, t)
         self.extra = tuple(extra)
-        step, order = scheme(method, way, slope, y, t, self.extra)
+        step, order, bends = scheme(method, way, slope, y, t, self.extra)
         self.power, self.attempt = 1 / order, _attempt(step)
         # differences of states have errors of their rounding, those of slopes do not
         self.rounding = float(xnp.finfo(vector.dtype).eps) if isinstance(method, SDIRK) else 0.0
@@ -171,7 +173,7 @@ class Run:
         self.state = {
             "y": y, "t": t, "h": stop_gradient(xnp.asarray(h, vector.dtype)), "size": xnp.ones_like(t),
             "again": no, "wild": no, "stuck": no, "taken": zero, "rejected": zero, "from": t, "over": xnp.ones_like(t),
-            "piece": (y, *[xnp.zeros_like(y)] * 4), "seen": self.watch.begin(y, t) if self.watch else {},
+            "piece": (y, *[xnp.zeros_like(y)] * bends), "seen": self.watch.begin(y, t) if self.watch else {},
             "clock": self.clock.begin(vector.dtype),
         }  # fmt: skip
 

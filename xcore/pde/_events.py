@@ -69,9 +69,12 @@ def as_events(given: Any) -> tuple[Event, ...]:
 
 
 def within(piece, part):
-    """The solution at a part of a step: (start, rise, and three numbers for each element that bend it)."""
-    start, rise, a, b, c = piece
-    return start + part * (rise + (1 - part) * (a + part * (b + part * c)))
+    """The solution at a part of a step: (start, rise, and rows that bend it)."""
+    start, rise, *bends = piece
+    bent = bends[-1]
+    for row in bends[-2::-1]:
+        bent = row + part * bent
+    return start + part * (rise + (1 - part) * bent)
 
 
 class Watch:

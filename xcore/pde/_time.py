@@ -29,73 +29,9 @@ from ._operators import Helmholtz
 from ._shifted import SOLVED, known_product, of_laplacian, require_complex, shifted_solve
 from ._stability import longest_step
 from ._stencil import Stencil
+from ._tableaux import RK4, Tableau, place
 
 # Runge and Kutta
-
-
-@struct
-class Tableau:
-    """Coefficients of an explicit Runge–Kutta method.
-
-    Attributes:
-      a: rows of the strictly lower triangle.
-      b: weights of the result.
-      error: weights of its estimated error, empty if there is none.
-      order: of the result.
-      real, imaginary: how far the region of stability reaches along the negative real axis and
-        along the imaginary one.
-
-    >>> import xcore as xc
-    >>> heun = xc.pde.Tableau(a=((1.0,),), b=(0.5, 0.5), order=2)
-    >>> step = xc.pde.RungeKutta(lambda u, t: -u, heun)
-    >>> xc.pde.trajectory(step, 1.0, 0.1, 10)[-1].round(3)
-    Array(0.369, dtype=float32, weak_type=True)
-    """
-
-    a: tuple = static()
-    b: tuple = static()
-    error: tuple = static(default=())
-    order: int = static(default=1)
-    real: float = static(default=2.0)
-    imaginary: float = static(default=0.0)
-
-    @property
-    def c(self) -> tuple:
-        """At which part of the step each stage stands."""
-        return tuple(sum(row) for row in ((), *self.a))
-
-
-EULER = Tableau((), (1.0,))
-MIDPOINT = Tableau(((0.5,),), (0.0, 1.0), order=2)
-HEUN = Tableau(((1.0,),), (0.5, 0.5), (-0.5, 0.5), 2)
-SSP3 = Tableau(((1.0,), (0.25, 0.25)), (1 / 6, 1 / 6, 2 / 3), order=3, real=2.5127, imaginary=1.732)
-# fmt: off
-RK4 = Tableau(
-    ((0.5,), (0.0, 0.5), (0.0, 0.0, 1.0)), (1 / 6, 1 / 3, 1 / 3, 1 / 6),
-    order=4, real=2.7853, imaginary=2.8284,
-)
-BOGACKI_SHAMPINE = Tableau(
-    ((1 / 2,), (0, 3 / 4), (2 / 9, 1 / 3, 4 / 9)), (2 / 9, 1 / 3, 4 / 9, 0),
-    (2 / 9 - 7 / 24, 1 / 3 - 1 / 4, 4 / 9 - 1 / 3, -1 / 8), 3, 2.5127, 1.732,
-)
-DORMAND_PRINCE = Tableau(
-    (
-        (1 / 5,),
-        (3 / 40, 9 / 40),
-        (44 / 45, -56 / 15, 32 / 9),
-        (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
-        (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
-        (35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
-    ),
-    (35 / 384, 0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84, 0),
-    (
-        35 / 384 - 5179 / 57600, 0, 500 / 1113 - 7571 / 16695, 125 / 192 - 393 / 640,
-        -2187 / 6784 + 92097 / 339200, 11 / 84 - 187 / 2100, -1 / 40,
-    ),
-    5, 3.3066, 0.9995,
-)
-# fmt: on
-
 
 _TIMES = ("t", "time", "tau")
 
@@ -127,12 +63,27 @@ def check_order(who: str, f, first: str = "state") -> None:
         )  # fmt: skip
 
 
-def stages(tableau: Tableau, f, u, t, dt) -> list:
-    """The slopes of all stages."""
-    slopes: list = []
-    for row, c in zip(((), *tableau.a), tableau.c, strict=True):
-        slopes.append(f(moved(u, slopes, row, dt), t + c * dt))
-    return slopes
+def stages(rows: tuple, f, u, t, dt, slopes=()) -> list:
+    """The slopes at the start of a step, or those that are known, and those of all stages of these rows."""
+    found = list(slopes) or [f(u, t)]
+    for row in rows:
+        found.append(f(moved(u, found, row, dt), t + place(row) * dt))
+    return found
+
+
+def estimated(tableau: Tableau, slopes, like, dt):
+    """The estimated error of a step from ``like``."""
+    zero = tree.map(xnp.zeros_like, like)
+    fine = moved(zero, slopes, tableau.error, dt)
+    if not tableau.coarse:
+        return fine
+
+    def smaller(fine, coarse):
+        size = xnp.abs(fine)
+        both = xnp.hypot(size, xnp.abs(coarse) / 10)
+        return fine * stop_gradient(size / xnp.where(both > 0, both, 1))
+
+    return tree.map(smaller, fine, moved(zero, slopes, tableau.coarse, dt))
 
 
 def check_tree(who: str, slope, structure) -> None:
@@ -192,7 +143,7 @@ class RungeKutta:
 
     def step(self, u: PyTree, t: float | Array, dt: float | Array) -> PyTree:
         """One step."""
-        return moved(u, stages(self.tableau, self.f, u, t, dt), self.tableau.b, dt)
+        return moved(u, stages(self.tableau.a, self.f, u, t, dt), self.tableau.b, dt)
 
 
 # Linear, implicit

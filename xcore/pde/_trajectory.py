@@ -27,16 +27,8 @@ from ._recomputed import check_kept, steps_kept
 from ._rosenbrock import Rosenbrock
 from ._sdirk import SDIRK
 from ._solutions import TrajectorySolution, too_long
-from ._time import (
-    DORMAND_PRINCE,
-    SOLVED,
-    Tableau,
-    check_order,
-    check_step,
-    moved,
-    stable_step,
-    stages,
-)
+from ._tableaux import DORMAND_PRINCE, Tableau
+from ._time import SOLVED, check_order, check_step, estimated, moved, stable_step, stages
 
 _COARSE = 4  # steps that times have to be apart by a part of, where a step depends on them
 LEAP_FROM = 4  # steps: going over to eigenvectors and back costs as much as a few
@@ -343,8 +335,8 @@ def integrate(
       t_eval: rising times; states at all of them are returned, stacked. Times have the dtype of the state, and
         1e4 + 1e-4 is 1e4 in float32: where f depends on t, count it from t_eval[0]. Where the rounding of times moves
         the solution by more than the steps' own errors may, the report says so (``stagnation``, with the states).
-      tableau: one with an error estimate: ``DORMAND_PRINCE``, ``BOGACKI_SHAMPINE``, ``HEUN``, or ``RODAS5P``,
-        ``KVAERNO5``, ``KENCARP4``, ``TRBDF2``.
+      tableau: one with an error estimate: ``DORMAND_PRINCE``, ``DOP853`` (of order 8, for small tolerances),
+        ``BOGACKI_SHAMPINE``, ``HEUN``, or ``RODAS5P``, ``KVAERNO5``, ``KENCARP4``, ``TRBDF2``.
       rtol, atol: the error of each element in a step is at most about atol + rtol |u|. For stiff equations, with
         events and with ``max_step``, atol may be a tree like x0, and an rtol below ten rounding errors counts as these.
       first_step, max_step: the length of the first step, and of the longest.
@@ -416,12 +408,11 @@ def adaptive(
         last = dt >= goal - t
         # what time moves by, which rounding may make another number
         h = xnp.where(last, goal - t, (t + dt) - t)
-        slopes = stages(tableau, f, u, t, h)
+        slopes = stages(tableau.a, f, u, t, h)
         new = moved(u, slopes, tableau.b, h)
-        zero = tree.map(xnp.zeros_like, u)
         shares = [tree.map(lambda k: h * k, slope) for slope in slopes]
         # of slopes themselves so little may be left by the sum that it is below the range, and counts as no error
-        size = _error_norm(u, new, moved(zero, shares, tableau.error, 1), rtol, atol)
+        size = _error_norm(u, new, estimated(tableau, shares, u, 1), rtol, atol)
         size = xnp.where(xnp.isfinite(size), size, 1e4).astype(dtype)
         good = size <= 1
         grow = xnp.clip(0.9 * xnp.maximum(size, 1e-10) ** power, 0.2, 5.0).astype(dtype)

@@ -9,20 +9,13 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._core import Array, ArrayLike
-from ..pde._adaptive import BETWEEN  # noqa: F401
+from ..pde._events import within
 
 
 def between(step: Sequence[Any], t: Any) -> Any:
-    """The solution at a time within a step (t0, t1, y0, y1, k0, k1, mid).
-
-    Cubic by the slopes k at both ends, and one order more with ``mid``. (Hairer, Nørsett and Wanner 1993, section II.6)
-    """
-    t0, t1, y0, y1, k0, k1, mid = step
-    h = t1 - t0
-    part = (t - t0) / h
-    rise = y1 - y0
-    a, b = h * k0 - rise, 2 * rise - h * (k0 + k1)
-    return y0 + part * (rise + (1 - part) * (a + part * (b + (1 - part) * mid)))
+    """The solution at a time within a step (t0, t1, y0, y1, rows that bend it)."""
+    t0, t1, y0, y1, *bends = step
+    return within((y0, y1 - y0, *bends), (t - t0) / (t1 - t0))
 
 
 class OdeSolution:
@@ -41,7 +34,11 @@ class OdeSolution:
         self._falls = points[-1][0] < points[0][0]
         self.ts = np.array([p[0] for p in points], real)
         t0, t1 = (np.array([s[i] for s in steps], real)[:, None] for i in (0, 1))
-        self._pieces = t0, t1, *(np.stack([np.asarray(s[i]) for s in steps]) for i in range(2, 7))
+        self._pieces = (
+            t0,
+            t1,
+            *(np.stack([np.asarray(s[i]) for s in steps]) for i in range(2, len(steps[0]))),
+        )
 
     def __call__(self, t: ArrayLike) -> Array:
         t = xnp.asarray(t)

@@ -7,6 +7,7 @@ that of ``pde.integrate``.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import warnings
 from collections.abc import Callable, Sequence
@@ -16,23 +17,22 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import jit
-from .._core import Array, ArrayLike, Tracer, dtypes, errors, is_evaluating, require, typeof
+from .._core import Array, ArrayLike, Tracer, dtypes, errors, is_evaluating, one_of, require, typeof
 from .._core.source import boundary, stack_level
-from ..pde._adaptive import Run, Vector
+from ..pde._adaptive import Run, Vector, explicit_step
 from ..pde._clock import drift, follows_time, in_order, too_far
 from ..pde._rosenbrock import RODAS5P, Rosenbrock, system_of
 from ..pde._sdirk import KENCARP4, KVAERNO5, SDIRK, TRBDF2, implicit_step
-from ..pde._time import BOGACKI_SHAMPINE, DORMAND_PRINCE, Tableau, check_order, moved
+from ..pde._tableaux import BOGACKI_SHAMPINE, DOP853, DORMAND_PRINCE, Tableau
+from ..pde._time import check_order
 from ..pde._trajectory import adaptive, check_tolerances, in_tolerances
-from ._continuation import BETWEEN, OdeSolution, between
+from ._continuation import OdeSolution, between
 from ._found import Found
 
 WHO = "scipy.integrate.solve_ivp"
-# The pair, and the weights of the slopes in the continuation between the ends of a step.
-METHODS = {"RK45": (DORMAND_PRINCE, BETWEEN), "RK23": (BOGACKI_SHAMPINE, (0, 0, 0, 0))}
-METHODS |= dict.fromkeys(("Rodas5P", "Radau", "BDF", "LSODA"), (RODAS5P, ()))
-METHODS |= {"KenCarp4": (KENCARP4, ()), "Kvaerno5": (KVAERNO5, ()), "TRBDF2": (TRBDF2, ())}
-INSTEAD = {"DOP853": "take 'RK45'"}
+METHODS = {"RK45": DORMAND_PRINCE, "RK23": BOGACKI_SHAMPINE, "DOP853": DOP853}
+METHODS |= dict.fromkeys(("Rodas5P", "Radau", "BDF", "LSODA"), RODAS5P)
+METHODS |= {"KenCarp4": KENCARP4, "Kvaerno5": KVAERNO5, "TRBDF2": TRBDF2}
 MESSAGES = {
     0: "The solver successfully reached the end of the integration interval.",
     1: "A termination event occurred.",
@@ -62,9 +62,10 @@ def solve_ivp(
       fun: ``fun(t, y, *args)``, with a result like y: an array or a list, of functions of ``xcore.numpy``.
       t_span: (t0, tf), rising or falling.
       y0: a vector, real or complex.
-      method: "RK45" (Dormand and Prince) or "RK23" (Bogacki and Shampine), both explicit; for stiff equations
-        "Rodas5P", a Rosenbrock method of order 5, which SciPy's names "Radau", "BDF" and "LSODA" stand for too;
-        "Kvaerno5", "KenCarp4" and "TRBDF2", which are diagonally implicit, of orders 5, 4 and 2.
+      method: "RK45" (Dormand and Prince), "DOP853" (theirs of order 8, for small tolerances) or "RK23" (Bogacki and
+        Shampine), which are explicit; for stiff equations "Rodas5P", a Rosenbrock method of order 5, which SciPy's
+        names "Radau", "BDF" and "LSODA" stand for too; "Kvaerno5", "KenCarp4" and "TRBDF2", which are diagonally
+        implicit, of orders 5, 4 and 2.
       t_eval: times at which to keep the solution; the ends of all steps by default. Inside of ``jit``, ``grad`` and
         ``vmap`` it must be given; derivatives are those of the steps taken.
       dense_output: give ``sol``, a function of the time.
@@ -87,7 +88,8 @@ def solve_ivp(
     >>> found.y[0].round(3), found.success
     (Array([1.   , 0.607, 0.368], dtype=float32), True)
     """
-    tableau, mid = _method(method)
+    one_of(WHO, "method", method, tuple(METHODS))
+    tableau = METHODS[method]
     check_first_is_time(fun)
     t_span, y0 = _start(t_span, y0, None if t_eval is None else xnp.asarray(t_eval))
     if t_eval is not None:
@@ -98,7 +100,9 @@ def solve_ivp(
     require("positive", WHO, first_step=first_step, max_step=max_step)
     rtol, atol = _tolerance(rtol, typeof(y0).dtype), _for_each(atol, y0)
     if is_evaluating():
-        steps = _Steps(f, tableau, mid, rtol, atol, first_step, max_step, y0)
+        if t_eval is None and events is None and not dense_output:
+            tableau = _ends_alone(tableau)
+        steps = _Steps(f, tableau, rtol, atol, first_step, max_step, y0)
         events = [_Event(e, args) for e in _as_list(events)] if events is not None else None
         return _march(steps, t_span, y0, t_eval, dense_output, events)
     if t_eval is None or events is not None or dense_output:
@@ -112,13 +116,10 @@ def solve_ivp(
 # Arguments
 
 
-def _method(method) -> tuple:
-    if method in METHODS:
-        return METHODS[method]
-    advice = INSTEAD.get(method, "") if isinstance(method, str) else ""
-    raise errors.bad_argument(
-        WHO, "method", method, f"one of {', '.join(METHODS)}", advice and f"{advice}."
-    )
+def _ends_alone(tableau):
+    """Without the stages that are for the solution between the ends of steps alone."""
+    more = isinstance(tableau, Tableau) and tableau.more
+    return dataclasses.replace(tableau, more=(), bend=()) if more else tableau
 
 
 def check_first_is_time(fun: Any) -> None:
@@ -213,24 +214,21 @@ def _for_each(atol, y0):
 class _Steps:
     """Steps of one problem, each of them one compiled program."""
 
-    def __init__(self, f, tableau, mid, rtol, atol, first, longest, y0):
+    def __init__(self, f, tableau, rtol, atol, first, longest, y0):
         self.tableau, self.nfev, self.njev = tableau, 0, 0
         self.first, self.longest = first, longest
         self.f = jit(f)
 
         def explicit(t, y, k, h):
-            slopes, new, zero = [k], y, xnp.zeros_like(y)
-            for row, c in zip(tableau.a, tableau.c[1:], strict=True):
-                new = moved(y, slopes, row, h)
-                slopes.append(f(t + c * h, new))
-            error, last = moved(zero, slopes, tableau.error, h), slopes[-1]
-            return new, last, (k, last, moved(zero, slopes, mid, h)), error
+            return explicit_step(tableau, lambda u, s: f(s, u), y, t, h, [k])
 
         self.follows = follows_time(
             lambda y, t: f(t, y), y0, xnp.zeros((), dtypes.to_real(y0.dtype))
         )
         self.lag, self.count = 0.0, 0
         self.stiff = isinstance(tableau, Rosenbrock | SDIRK)
+        more = 1 + isinstance(tableau, Rosenbrock) if self.stiff else len(tableau.more)
+        self.cost = len(tableau.a) + more
         one = _stiff(f, tableau, rtol, atol, y0) if self.stiff else explicit
 
         @jit
@@ -291,7 +289,7 @@ class _Steps:
             if abs(new_t - t) < (0 if last else 10) * np.spacing(abs(t)) or new_t == t:
                 return None, 0.0, k
             new, new_k, bends, size, lag = self.attempt(t, y, k, new_t - t)
-            self.nfev += len(self.tableau.a) + self.stiff + isinstance(self.tableau, Rosenbrock)
+            self.nfev += self.cost
             self.njev += self.stiff
             size = float(size)
             factor = 0.9 * max(size, 1e-10) ** (-1 / self.tableau.order)
@@ -430,7 +428,7 @@ def _result(t, y, status, steps, sol, events) -> Found:
 
 
 def _stiff(f, method: Rosenbrock | SDIRK, rtol, atol, y0):
-    """A step (t, y, k, h) -> (new, slope, what bends the way there as ``between`` has it, estimated error)."""
+    """A step (t, y, k, h) -> (new, slope, rows that bend the way there, estimated error)."""
     vector = Vector(y0)
 
     def slope(y, t):
@@ -447,11 +445,8 @@ def _stiff(f, method: Rosenbrock | SDIRK, rtol, atol, y0):
     def step(t, y, k, h):
         y = vector.ravel(y)
         new, bends, error, fine = implicit_step(method)(method, slope, system, y, t, h, (), bound)
-        a, b, c = bends
-        first = (a + new - y) / h
-        second = (2 * (new - y) - b - c) / h - first
         last = xnp.where(fine, slope(new, t + h), np.nan)
-        return *map(vector, (new, last)), tuple(map(vector, (first, second, -c))), vector(error)
+        return vector(new), vector(last), [vector(x) for x in bends], vector(error)
 
     return step
 
