@@ -325,7 +325,7 @@ def factors(cp: Any, axes: Any = None) -> Any:
 
     >>> from xcore import decomp, plot
     >>> import xcore.numpy as xnp
-    >>> i, j, k = xnp.indices((20, 24, 16)) / 4.0
+    >>> i, j, k = xnp.indices((20, 24, 16), dtype=float) / 4.0
     >>> x = xnp.exp(-((i - 2) ** 2)) * xnp.sin(j) ** 2 * k + i * xnp.cos(j) ** 2 * xnp.exp(-k)
     >>> figure = plot.factors(decomp.cp_als(x, 2))  # doctest: +SKIP
     """

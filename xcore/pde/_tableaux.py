@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -58,6 +59,7 @@ class Tableau:
         return total.tolist()
 
 
+@functools.cache
 def place(row: tuple) -> float:
     """At which part of the step a stage stands: at its end where rounding alone keeps it from there."""
     c = math.fsum(row)
