@@ -29,6 +29,7 @@ _MOST = 256  # functions that are kept
 _DEEP = 4000  # things that are looked at
 _WHOLE = 2**23  # bytes of an array that are looked at
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), np.generic, np.dtype, range, slice)
+_BUILTIN = {bool, int, float, complex, str, bytes, type(None)}
 # Modules whose functions give the same for the same arguments; other modules of Python may not.
 _PURE = set(
     "xcore numpy scipy abc builtins cmath collections dataclasses enum fractions functools itertools math "
@@ -139,6 +140,8 @@ class _State:
         return x.type, x.sharding, self._array(np.asarray(x), None)
 
     def _items(self, x, attributes):
+        if _BUILTIN.issuperset(map(type, x)):
+            return type(x), repr([*x])
         return type(x), self._all(*x, attributes=attributes)
 
     def _dict(self, x, attributes):
