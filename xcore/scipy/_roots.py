@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import Array, errors, typeof
+from .._core import Array, dtypes, errors, typeof
 from .._core.source import boundary, stack_level
 from ..optimize import fixed_point as _fixed_point
 from ..optimize import root as _root
@@ -153,11 +153,11 @@ def root_scalar(
     who = "scipy.optimize.root_scalar"
     method = method or ("brentq" if bracket is not None else "newton")
     if method == "newton" and x0 is not None:
-        found = _root(f, _number(x0), args, "newton", maxiter=maxiter)
+        found = _root(f, *_numbers(f, args, x0), args, "newton", maxiter=maxiter)
         calls = found.nfev
     elif method in _SCALAR and bracket is not None:
         width = max((v for v in (xtol, rtol) if v is not None), default=None)
-        bracket = tuple(_number(v) for v in bracket)
+        bracket = _numbers(f, args, *bracket)
         found = _root_scalar(f, bracket, args, _SCALAR[method], xtol=width, maxiter=maxiter)
         calls = found.nfev
         _check_signs(who, f, bracket, args)
@@ -170,14 +170,23 @@ def root_scalar(
     )  # fmt: skip
 
 
-def _number(x):
-    x = xnp.asarray(x)
-    return x.astype(xnp.result_type(x, float))
+def _numbers(f, args, *xs) -> tuple:
+    """As arrays of floats; Python's numbers as wide as what f gives of them, which may hold wider data."""
+    given = [xnp.asarray(x) for x in xs]
+    given = [x.astype(xnp.result_type(x, float)) for x in given]
+    if all(isinstance(x, (int, float)) for x in xs):
+        found = typeof(xnp.asarray(f(given[0], *_as_tuple(args)))).dtype
+        wide = dtypes.is_floating(found) and found.itemsize > given[0].dtype.itemsize
+        given = [xnp.asarray(x, found) for x in xs] if wide else given
+    return tuple(given)
+
+
+def _as_tuple(args) -> tuple:
+    return args if isinstance(args, tuple) else (args,)
 
 
 def _check_signs(who: str, f, bracket, args) -> None:
-    args = args if isinstance(args, tuple) else (args,)
-    values = [xnp.asarray(f(x, *args)) for x in bracket]
+    values = [xnp.asarray(f(x, *_as_tuple(args))) for x in bracket]
     if _are_concrete(*values) and bool(xnp.any(xnp.sign(values[0]) * xnp.sign(values[1]) > 0)):
         raise ValueError(f"xcore.{who}: f(a) and f(b) must have different signs.")
 
