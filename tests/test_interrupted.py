@@ -80,6 +80,41 @@ def test_goes_on_to_the_same_bits(name, tmp_path, monkeypatch):
     assert np.array_equal(plain.status, whole.status)
 
 
+LIMITED = {
+    "minimize": lambda n, **kw: xo.minimize(rosenbrock, START, maxiter=n, **kw),
+    "newton": lambda n, **kw: xo.minimize(rosenbrock, START, maxiter=n, method="newton-cg", history=True, **kw),
+    "bounds": lambda n, **kw: xo.minimize(rosenbrock, START, bounds=(-2.0, 0.8), maxiter=n, **kw),
+    "least_squares": lambda n, **kw: xo.least_squares(residuals, START, maxiter=n, history=True, **kw),
+    "root": lambda n, **kw: xo.root(residuals, START, maxiter=n, **kw),
+    "constrained": lambda n, **kw: xo.minimize_constrained(
+        rosenbrock, START, (), xo.Constraints(eq=lambda x: x @ x - 2.0), maxiter=n, **kw
+    ),
+    "proximal": lambda n, **kw: xo.proximal_gradient(rosenbrock, START, xo.prox.l1(0.01), maxiter=100 * n, **kw),
+    "cp_als": lambda n, **kw: decomp.cp_als(TENSOR, 2, max_steps=n, rtol=1e-9, **kw),
+    "tucker_als": lambda n, **kw: decomp.tucker_als(TENSOR, 2, max_steps=n, rtol=1e-12, **kw),
+    "lobpcg": lambda n, **kw: linalg.lobpcg(MATRIX, 2, report=True, maxiter=n, **kw),
+    "eigsh": lambda n, **kw: linalg.eigsh(MATRIX, 2, ncv=6, report=True, maxiter=n, **kw),
+    "solve_nonlinear": lambda n, **kw: pde.solve_nonlinear(
+        lambda u: GRID(u) + 3 * xnp.exp(u), GRID.field(0.0), GRID, report=True, max_steps=n, **kw
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LIMITED)
+def test_a_run_that_met_its_limit_goes_on_with_a_higher_one(name, tmp_path):
+    run = LIMITED[name]
+    first = run(2, checkpoint=tmp_path)
+    assert not bool(np.all(first.ok)) and np.all(np.asarray(first.status) == xc.Status.max_steps)
+    more = run(200, checkpoint=tmp_path)
+    assert np.all(more.ok) and int(np.max(more.steps)) > int(np.max(first.steps))
+    assert_same_bits(run(200, checkpoint=tmp_path), more)
+    # what it had is not made again
+    assert (
+        abs(int(np.max(run(200).steps)) - int(np.max(more.steps)))
+        <= int(np.max(more.steps)) // 2 + 4
+    )
+
+
 def assert_same_bits(a, b):
     for x, y in zip(tree.leaves(a), tree.leaves(b), strict=True):
         assert np.asarray(x).tobytes() == np.asarray(y).tobytes()

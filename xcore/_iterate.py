@@ -20,7 +20,7 @@ from . import numpy as xnp
 from ._control import jit, vmap, while_loop
 from ._control.jit import make_jaxpr
 from ._control.progress import Bar
-from ._control.saving import Checkpointer, read_metadata
+from ._control.saving import Checkpointer, CheckpointError, read_metadata, structure
 from ._core import errors, is_evaluating, tree, typeof
 from ._core.array import Array, from_host
 from ._core.devices import device_put
@@ -100,7 +100,8 @@ def iterate(
         rows = first_row(row(state) if first is None else first, int(max_steps))
     carry = after(state, xnp.asarray(steps, np.int32), rows)
     if checkpoint is not None:
-        ended = checkpoint.go(_goes_on, body, carry, loop or while_loop, progress)
+        again = lambda carry: after(*carry[:3])  # noqa: E731  (there may be more steps than were)
+        ended = checkpoint.go(_goes_on, body, carry, loop or while_loop, progress, again)
     elif loop is None:
         ended = while_loop(_goes_on, body, carry, progress=progress)
     else:
@@ -137,9 +138,12 @@ class Checkpoints:
 
     def go(
         self, going: Callable[[Carry], Array], body: Callable[[Carry], Carry], carry: Carry, loop: Loop,
-        progress: Progress = False,
+        progress: Progress = False, again: Callable[[Carry], Carry] = lambda carry: carry,
     ) -> Carry:  # fmt: skip
-        """``loop(going, body, carry)`` in parts, behind each of which the carry is written."""
+        """``loop(going, body, carry)`` in parts, behind each of which the carry is written.
+
+        ``again(carry)`` is one that was written, as this run sees it: its limit may be another.
+        """
         bar: Any = Bar(progress, None) if progress else None
 
         def step(both: tuple[Any, Carry]) -> tuple[Any, Carry]:
@@ -153,7 +157,7 @@ class Checkpoints:
 
         part, size, shown = jit(some), 1, bar.start() if bar else None
         with Checkpointer(self.folder, keep=2, asynchronous=False) as disk:
-            carry = self._last(disk, carry)
+            carry = again(self._last(disk, carry))
             while bool(going(carry)):
                 begun = time.monotonic()
                 shown, carry = part((shown, carry), carry[1] + np.int32(size))
@@ -173,18 +177,21 @@ class Checkpoints:
     ) -> S:
         """The same where ``body`` is no program, but has loops of its own with checkpoints inside.
 
-        ``count(carry)`` is the number of the next call.
+        ``count(carry)`` is the number of the next call. The last one of a run that ended is made again, from the
+        ends of its loops: with a higher limit they go on.
         """
         with Checkpointer(self.folder, keep=2, asynchronous=False) as disk:
-            carry = self._last(disk, carry)
+            start, carry = carry, self._last(disk, carry)
+            if not bool(going(carry)):
+                carry = self._last(disk, start, before=int(count(carry)))
             while bool(going(carry)):
                 carry = body(carry)
                 self._save(disk, int(count(carry)), carry)
         return carry
 
-    def _last(self, disk: Checkpointer, carry: Any) -> Any:
+    def _last(self, disk: Checkpointer, carry: Any, before: int | None = None) -> Any:
         carry = tree.map(xnp.asarray, carry)
-        last = disk.latest_step()
+        last = max((s for s in disk.all_steps() if before is None or s < before), default=None)
         if last is None:
             return carry
         found: dict[str, Any] = read_metadata(disk.path(last)) or {}
@@ -194,7 +201,7 @@ class Checkpoints:
             raise self._of_another(
                 "Its states are of another function, other data, or another version of xcore."
             )
-        return disk.restore(carry)
+        return _read(disk, last, carry)
 
     def _of_another(self, why: str) -> errors.ArgumentError:
         need = f"a folder of this problem of {self.who}, or an empty one"
@@ -233,6 +240,27 @@ def checkpoints(
         want = "None inside of jit, grad and vmap: there are no values yet to write"
         raise errors.bad_argument(who, "checkpoint", folder, want)
     return Checkpoints(who, folder, "" if f is None else told(f, *args))
+
+
+def _read(disk: Checkpointer, step: int, carry: Any) -> Any:
+    """What was written in a step; a history that had fewer rows gets as many as that of ``carry`` has."""
+    named, form = tree.flatten_with_path(carry)
+    try:
+        stored = structure(disk.path(step))
+    except CheckpointError:  # which restore tells with what there is beside it
+        stored = {}
+
+    def as_written(name: str, x: Array) -> Array:
+        shape = stored[name].shape if name in stored else x.shape
+        is_history = name.startswith("[2]") or "['history']" in name
+        return xnp.zeros(shape, x.dtype) if is_history and shape[1:] == x.shape[1:] else x
+
+    def longer(x: Array, y: Array) -> Array:
+        return xnp.zeros_like(y).at[: len(x)].set(x) if x.shape[:1] < y.shape[:1] else x
+
+    like = [as_written(tree.keystr(path), x) for path, x in named]
+    found = tree.leaves(disk.restore(tree.unflatten(form, like), step))
+    return tree.unflatten(form, [longer(x, y) for x, (_, y) in zip(found, named, strict=True)])
 
 
 # History
