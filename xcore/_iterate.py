@@ -91,6 +91,9 @@ def iterate(
     def after(state: S, steps: Array, rows: PyTree) -> Carry:
         return state, steps, rows, (steps < max_steps) & ~xnp.all(solver.done(state))
 
+    def again(carry: Carry) -> Carry:  # there may be more steps than there were
+        return after(*carry[:3])
+
     def body(carry: Carry) -> Carry:
         state, steps, rows, _ = carry
         state, steps = solver.step(state), steps + np.int32(1)
@@ -100,7 +103,6 @@ def iterate(
         rows = first_row(row(state) if first is None else first, int(max_steps))
     carry = after(state, xnp.asarray(steps, np.int32), rows)
     if checkpoint is not None:
-        again = lambda carry: after(*carry[:3])  # noqa: E731  (there may be more steps than were)
         ended = checkpoint.go(_goes_on, body, carry, loop or while_loop, progress, again)
     elif loop is None:
         ended = while_loop(_goes_on, body, carry, progress=progress)
@@ -245,13 +247,14 @@ def checkpoints(
 def _read(disk: Checkpointer, step: int, carry: Any) -> Any:
     """What was written in a step; a history that had fewer rows gets as many as that of ``carry`` has."""
     named, form = tree.flatten_with_path(carry)
+    stored: dict[str, Any] = {}
     try:
         stored = structure(disk.path(step))
     except CheckpointError:  # which restore tells with what there is beside it
-        stored = {}
+        pass
 
     def as_written(name: str, x: Array) -> Array:
-        shape = stored[name].shape if name in stored else x.shape
+        shape: tuple[int, ...] = stored[name].shape if name in stored else x.shape
         is_history = name.startswith("[2]") or "['history']" in name
         return xnp.zeros(shape, x.dtype) if is_history and shape[1:] == x.shape[1:] else x
 

@@ -338,7 +338,7 @@ def read_metadata(path: str | Path) -> Any:
 
 
 @boundary
-def structure(path: str | Path) -> dict:
+def structure(path: str | Path) -> dict[str, ShapeDtypeStruct]:
     """The paths of a checkpoint with shapes and dtypes, as ShapeDtypeStructs.
 
     >>> import xcore as xc, xcore.numpy as xnp, tempfile
