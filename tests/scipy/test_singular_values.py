@@ -59,5 +59,5 @@ def test_derivatives_and_operators():
         np.testing.assert_allclose(
             svds(free, 2, which="SM", return_singular_vectors=False), s[:1:-1], rtol=1e-12
         )
-    with pytest.raises(ValueError, match="'LM' or 'SM'"):
+    with pytest.raises(ValueError, match="'LM', 'SM'"):
         svds(a, 2, which="LA")
