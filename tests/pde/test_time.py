@@ -79,6 +79,23 @@ def test_tableaux_fulfil_the_order_conditions(name):
     assert abs(r(1j * t.imaginary)) < 1 + 1e-3
 
 
+@pytest.mark.parametrize("kind", [list, np.array])
+@pytest.mark.parametrize("name", ["HEUN", "BOGACKI_SHAMPINE"])
+def test_coefficients_in_lists_and_arrays(name, kind):
+    known = getattr(pde, name)
+    given = pde.Tableau(
+        [kind(row) for row in known.a], kind(known.b), kind(known.error), known.order
+    )
+    decay = lambda u, t: -u
+    runs = (
+        lambda t: pde.trajectory(pde.RungeKutta(decay, t), 1.0, 0.1, 10),
+        lambda t: pde.integrate(decay, 1.0, [0.0, 1.0], tableau=t),
+        lambda t: pde.integrate(decay, 1.0, [0.0, 1.0], tableau=t, max_step=0.2),
+    )
+    for run in runs:
+        np.testing.assert_allclose(run(given), run(known), rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     "name, order", [("BOGACKI_SHAMPINE", 3), ("DORMAND_PRINCE", 4), ("DOP853", 7)]
 )

@@ -73,7 +73,7 @@ def explicit_step(tableau: Tableau, f, y, t, h, slopes=()):
     last = f(new, t + h) if tableau.b[-1] else slopes[-1]  # the last stage, or one more
     rise = new - y
     bends = [h * slopes[0] - rise, 2 * rise - h * (slopes[0] + last)]
-    if tableau.bend:
+    if len(tableau.bend):
         all_slopes = stages(tableau.more, f, y, t, h, slopes)
         first, *more = (moved(xnp.zeros_like(y), all_slopes, w, h) for w in tableau.powers)
         bends = [bends[0], bends[1] + first, *more]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 
 import numpy as np
@@ -52,14 +51,13 @@ class Tableau:
     @property
     def powers(self) -> list:
         """Weights of the slopes in each power of s, of what ``bend`` adds."""
-        total = np.zeros((len(self.bend) + bool(self.bend), len(self.b) + len(self.more)))
+        total = np.zeros((len(self.bend) + bool(len(self.bend)), len(self.b) + len(self.more)))
         for i, row in enumerate(self.bend, 1):
             factor = polymul(polypow((0, 1), i // 2), polypow((1, -1), i - i // 2))
             total[: i + 1] += np.outer(factor, row)
         return total.tolist()
 
 
-@functools.cache
 def place(row: tuple) -> float:
     """At which part of the step a stage stands: at its end where rounding alone keeps it from there."""
     c = math.fsum(row)

@@ -75,7 +75,7 @@ def estimated(tableau: Tableau, slopes, like, dt):
     """The estimated error of a step from ``like``."""
     zero = tree.map(xnp.zeros_like, like)
     fine = moved(zero, slopes, tableau.error, dt)
-    if not tableau.coarse:
+    if not len(tableau.coarse):
         return fine
 
     def smaller(fine, coarse):

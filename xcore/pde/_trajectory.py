@@ -360,7 +360,7 @@ def integrate(
     check_order("pde.integrate", f)
     check_kept("pde.integrate", checkpoints)
     check_method(tableau)
-    if not tableau.error:
+    if not len(tableau.error):
         raise errors.bad_argument("pde.integrate", "tableau", tableau, "one with an error estimate")
     u = tree.map(lambda x: _inexact(xnp.asarray(x)), x0)
     if not tree.leaves(u):
