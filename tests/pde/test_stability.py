@@ -13,16 +13,7 @@ from xcore.pde import Grid, Laplacian, Periodic, Status
 N = 24
 LAP = Laplacian(Grid(N))
 RADIUS = float(-LAP.eigenvalues()[0])
-TABLEAUS = [
-    "EULER",
-    "MIDPOINT",
-    "HEUN",
-    "SSP3",
-    "RK4",
-    "BOGACKI_SHAMPINE",
-    "DORMAND_PRINCE",
-    "DOP853",
-]
+TABLEAUS = [name for name in pde.__all__ if isinstance(getattr(pde, name), pde.Tableau)]
 START = np.sin(1.0 + np.arange(N - 1) ** 2).astype(np.float32)
 
 

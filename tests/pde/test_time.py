@@ -13,16 +13,7 @@ from xcore.pde._events import within
 from xcore.testing import check_grads
 
 rng = np.random.default_rng(0)
-TABLEAUX = [
-    "EULER",
-    "MIDPOINT",
-    "HEUN",
-    "SSP3",
-    "RK4",
-    "BOGACKI_SHAMPINE",
-    "DORMAND_PRINCE",
-    "DOP853",
-]
+TABLEAUX = [name for name in pde.__all__ if isinstance(getattr(pde, name), pde.Tableau)]
 
 
 @functools.cache
