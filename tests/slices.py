@@ -12,6 +12,8 @@ SLICES = {
     "tests/numpy/test_steps.py::test_a_step_has_no_slope": r"-grad$|^(floor|//|sign|argsort|angle|modf|integers|a rank)-",
     # each routine in a real and a complex dtype, by lanes and as a batch; two of them in all
     "tests/linalg/test_certificates.py::test_digits_of_equations_are_there": r"-float32$|^solve-",
+    # models of each kind, each from one start
+    "tests/optimize/test_nist.py::test_certified_digits": r"^(BoxBOD|MGH10|Lanczos3|Hahn1)-1$|^(Bennett5|ENSO|Nelson|Rat43)-2$",
     # each method in one of them, which cannot count to its 400 steps
     "tests/optimize/test_scales.py::test_every_method_ends_in_sixteen_bits": r"^(lbfgs|lbfgsb|brent|nelder-mead|trust-ncg)-bfloat16$",
     # each condition on the smallest grid and an odd one; each kind of box

@@ -26,7 +26,7 @@ LAYERS = (
     ("special", "fft"),
     ("random",),
     ("nn", "stats"),
-    ("_iterate", "_solution"),
+    ("_iterate", "_solution", "_width"),
     ("linalg",),
     ("sparse",),
     ("pde", "optimize"),

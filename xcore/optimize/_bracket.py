@@ -16,9 +16,10 @@ from .. import numpy as xnp
 from .._control import cond, custom_root, vmap
 from .._core import dtypes, is_evaluating, typeof
 from .._solution import Certificate
+from .._width import are_plain, as_wide
 from ._implicit import at_once
 from ._loop import iterations
-from ._problem import Flat, Objective, count, tolerance
+from ._problem import Flat, Objective, as_tuple, count, tolerance
 from ._result import RUNNING, Result, Status, first_of, result
 
 
@@ -144,7 +145,9 @@ def root_scalar(
         )
     if not (isinstance(bracket, (tuple, list)) and len(bracket) == 2):
         raise ValueError(f"xcore.{who}: bracket must be a pair (a, b), given {bracket!r}.")
-    args = args if isinstance(args, tuple) else (args,)
+    args = as_tuple(args)
+    if are_plain(bracket):
+        bracket = tuple(as_wide(lambda ends: fun(ends[0], *args), tuple(bracket)))
     a, b = xnp.broadcast_arrays(*[_inexact(x) for x in bracket])
     dtype = xnp.result_type(a.dtype, b.dtype)
     shape = typeof(xnp.asarray(fun(a.astype(dtype), *args))).shape

@@ -18,6 +18,7 @@ from .._control import eval_shape, jvp, linearize, vjp, vmap
 from .._core import PyTree, Tracer, static, struct, typeof
 from .._iterate import checkpoints
 from .._solution import Certificate
+from .._width import as_wide
 from ._bounds import box_of
 from ._constrained_rounds import rounds
 from ._constraints import Constraints, all_of, constraints_of, joined
@@ -500,7 +501,7 @@ def minimize_constrained(
     [-1.0, -1.0]
     """
     who = "optimize.minimize_constrained"
-    flat = Flat(who, "x0", x0)
+    flat = Flat(who, "x0", as_wide(fun, x0, args))
     problem = Constrained(who, fun, flat, args, constraints, bounds)
     method = _method_of(who, method)
     tol = tolerance(who, tol, default_tol(flat.dtype))

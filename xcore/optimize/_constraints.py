@@ -9,6 +9,7 @@ import numpy as np
 from .. import numpy as xnp
 from .._core import Tracer, dtypes, errors, static, struct, tree, typeof
 from ._given import with_jacobian
+from ._problem import as_tuple
 
 
 @struct
@@ -81,8 +82,7 @@ def _of_dict(who, flat, given) -> Constraints:
     kind = str(given.get("type")).lower()
     if not known or kind not in ("eq", "ineq"):
         raise errors.bad_argument(who, "constraints", given, FORMS)
-    args = given.get("args", ())
-    args = args if isinstance(args, tuple) else (args,)
+    args = as_tuple(given.get("args", ()))
     return Constraints(**{kind: _vector(who, flat, given["fun"], args, given.get("jac"))})
 
 

@@ -6,6 +6,7 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._control import custom_jvp, eval_shape, grad
 from .._core import errors, eval_program, trace_program, tree, typeof
+from ._problem import as_tuple
 
 SAME = {
     "l-bfgs": "lbfgs", "l-bfgs-b": "lbfgsb", "slsqp": "sqp", "trust-constr": "sqp",
@@ -114,7 +115,7 @@ def _check_callable(who: str, name: str, given) -> None:
 def objective_of(who: str, fun, flat, args, jac, hess, hessp):
     """``fun`` as a function of x0's tree alone, with the derivatives that are given."""
     _check_derivatives(who, fun, jac, hess, hessp)
-    args = args if isinstance(args, tuple) else (args,)
+    args = as_tuple(args)
     both = fun
     if jac is True:
         fun, jac = (lambda *a: _pair(who, both(*a))[0]), (lambda *a: _pair(who, both(*a))[1])

@@ -14,12 +14,13 @@ from .._control.once import once
 from .._core import Key, PyTree, is_evaluating, tree, typeof
 from .._iterate import history_of
 from .._solution import Certificate
+from .._width import are_plain, as_wide, width_of
 from ._bounds import box_of, columns_of, is_sides, refuse_ambiguous
 from ._box import projected_gradient
 from ._implicit import at_once
 from ._loop import iterations
 from ._minimize import minimize
-from ._problem import Flat, Objective, count, largest, tolerance
+from ._problem import Flat, Objective, as_tuple, count, largest, tolerance
 from ._result import RUNNING, Result, Status, first_of, result
 
 
@@ -59,7 +60,7 @@ def differential_evolution(
     True
     """
     who = "optimize.differential_evolution"
-    bounds = _sides(who, bounds)
+    bounds = _sides(who, bounds, fun, args)
     flat = Flat(who, "bounds", bounds[0])
     lower, upper = box_of(who, flat, bounds)
     if is_evaluating() and not bool(xnp.all(xnp.isfinite(lower) & xnp.isfinite(upper))):
@@ -93,14 +94,20 @@ def differential_evolution(
     )  # fmt: skip
 
 
-def _sides(who, bounds) -> tuple:
-    """(lower, upper) of bounds in any form. A tuple of two pairs would be a tree of two numbers."""
+def _sides(who, bounds, fun, args) -> tuple:
+    """(lower, upper) of bounds in any form, as wide as fun where they are Python's numbers.
+
+    A tuple of two pairs would be a tree of two numbers.
+    """
     if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
         return xnp.asarray(bounds.lb), xnp.asarray(bounds.ub)
     if is_sides(bounds):
         refuse_ambiguous(who, 2, bounds, tuple, True)
-        return bounds
-    return tuple(columns_of(who, bounds))
+        return as_wide(lambda sides: fun(sides[0], *as_tuple(args)), bounds)
+    narrow = columns_of(who, bounds)
+    plain = callable(fun) and are_plain(bounds)
+    kind = width_of(fun, narrow[0].astype(float), args) if plain else None
+    return tuple(columns_of(who, bounds, dtype=kind))
 
 
 def _evolve(problem, lower, upper, key, size, mutation, recombination, tolerances, maxiter, first):

@@ -15,6 +15,7 @@ from .._control import grad, hessian, linearize, vjp, vmap
 from .._core import Array, PyTree, dtypes, errors, static, struct, typeof
 from .._iterate import checkpoints
 from .._solution import Certificate
+from .._width import as_wide
 from ..linalg._equations import coins
 from ..numpy._select import safe_divide
 from ._bounds import box_of
@@ -26,7 +27,7 @@ from ._implicit import differentiable
 from ._judged import TESTED, attempts, grip, newton_step
 from ._losses import cost, cost_and_scaled, loss_of, scale_of
 from ._newton import truncated_cg
-from ._problem import Flat, count, largest, real_parts, tolerance
+from ._problem import Flat, as_tuple, count, largest, real_parts, tolerance
 from ._products import PROBES, balanced
 from ._result import RUNNING, Result, Status, first_of, result
 from ._sparse import Matrix, SparseLevenbergMarquardt, gives_sparse, linear_by
@@ -39,7 +40,7 @@ class Residuals:
 
     def __init__(self, who, fun, flat: Flat, args, loss, scale):
         self.who, self.fun, self.flat = who, fun, flat
-        self.args = args if isinstance(args, tuple) else (args,)
+        self.args = as_tuple(args)
         self.loss, self.scale, self.unit, self.units = loss, scale, None, None
         self.lower: Any = None
         self.upper: Any = None
@@ -511,6 +512,7 @@ def least_squares(
     (True, [2.0, 0.5])
     """
     who = "optimize.least_squares"
+    x0 = as_wide(fun, x0, args)
     flat = Flat(who, "x0", x0)
     if not callable(fun):
         raise TypeError(f"xcore.{who}: fun must be a function that returns residuals.")

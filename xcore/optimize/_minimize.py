@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from .._core import PyTree, errors
+from .._width import as_wide
 from ._constrained import METHODS as CONSTRAINED
 from ._constrained import SQP, AugmentedLagrangian, minimize_constrained
 from ._constraints import any_given
 from ._given import canonical, objective_of, settings
-from ._problem import Flat
+from ._problem import Flat, as_tuple
 from ._result import Result
 from ._sparse import gives_sparse
 from ._sparse_newton import SparseNewton, minimize_sparse
@@ -47,7 +48,7 @@ def _sparsely(who: str, method: Any, hess: Any, x0: PyTree, args: Any) -> tuple[
     """(whether the Hessian is sparse, the method)."""
     known = isinstance(method, SparseNewton) or canonical(who, method) == "sparse"
     if not known and hess is not None:
-        args = args if isinstance(args, tuple) else (args,)
+        args = as_tuple(args)
         known = Flat(who, "x0", x0).size > 0 and gives_sparse(hess, x0, args)
         if known and method is not None:
             need = "method='sparse' where hess is; hess(x).todense() serves the others"
@@ -126,6 +127,7 @@ def minimize(
     who = "optimize.minimize"
     _no_callback(who, callback)
     tol, maxiter = settings(who, options, tol, maxiter)
+    x0 = as_wide(fun, x0, args)
     sparsely, method = _sparsely(who, method, hess, x0, args)
     given, given_args = (hess, args) if sparsely else (None, ())
     hess = None if sparsely else hess

@@ -15,6 +15,11 @@ def real_parts(x):
     return xnp.concatenate([xnp.real(x), xnp.imag(x)]) if dtypes.is_complex(typeof(x).dtype) else x
 
 
+def as_tuple(args) -> tuple:
+    """Further arguments, of which one may stand alone."""
+    return args if isinstance(args, tuple) else (args,)
+
+
 class Flat:
     """Trees of arrays as vectors: real numbers of one dtype, complex ones as two of them.
 
@@ -72,7 +77,7 @@ class Objective:
         if not callable(fun):
             raise TypeError(f"xcore.{who}: fun must be a function, given {errors.describe(fun)}.")
         self.who, self.fun, self.flat = who, fun, flat
-        self.args = args if isinstance(args, tuple) else (args,)
+        self.args = as_tuple(args)
 
     def value(self, x):
         """fun(x), a scalar of the vector's dtype."""

@@ -12,6 +12,7 @@ from .. import numpy as xnp
 from .._core import PyTree, errors, static, struct, typeof
 from .._iterate import checkpoints, with_row
 from .._solution import Certificate
+from .._width import as_wide
 from ..numpy._select import safe_divide
 from ._implicit import differentiable
 from ._loop import empty_rows, in_rounds, iterations_from
@@ -194,7 +195,7 @@ def proximal_gradient(
                 f"xcore.{who}: method must be one of {', '.join(METHODS)}, given {method!r}."
             )
         method = METHODS[method]
-    flat = Flat(who, "x0", x0)
+    flat = Flat(who, "x0", as_wide(fun, x0, args))
     problem = Objective(who, fun, flat, args)
     problem.prox = lambda x, step: flat.join(prox(flat.split(x), step))
     tol = tolerance(who, tol, default_tol(flat.dtype))

@@ -13,11 +13,12 @@ from .._control import jacfwd, linearize
 from .._core import PyTree, errors, static, struct, typeof
 from .._iterate import checkpoints
 from .._solution import Certificate
+from .._width import as_wide
 from ..linalg import GMRES, FunctionOperator, linear_solve
 from ._given import with_jacobian
 from ._implicit import differentiable
 from ._packed import loop
-from ._problem import Flat, count, largest, tolerance
+from ._problem import Flat, as_tuple, count, largest, tolerance
 from ._result import RUNNING, Result, Status, first_of, result
 from ._root_units import TESTED, rounds
 from ._sparse import Matrix, gives_sparse, linear_by, newton_of
@@ -31,7 +32,7 @@ class Equations:
         if not callable(fun):
             raise TypeError(f"xcore.{who}: fun must be a function.")
         self.who, self.fun, self.flat, self.fixed = who, fun, flat, fixed
-        self.args = args if isinstance(args, tuple) else (args,)
+        self.args = as_tuple(args)
         self.jac: Any = None
         self.matrix: Matrix | None = None
 
@@ -392,7 +393,7 @@ def root(
     [1.414, 1.414]
     """
     who = "optimize.root"
-    flat = Flat(who, "x0", x0)
+    flat = Flat(who, "x0", as_wide(fun, x0, args))
     limit = 200 + 100 * (flat.size > 0) if maxiter is None else maxiter
     problem = Equations(who, fun, flat, args)
     return _solution(who, problem, method, flat, tol, limit, history, checkpoint, jac)
@@ -417,6 +418,6 @@ def fixed_point(
     0.739
     """
     who = "optimize.fixed_point"
-    flat = Flat(who, "x0", x0)
+    flat = Flat(who, "x0", as_wide(fun, x0, args))
     problem = Equations(who, fun, flat, args, fixed=True)
     return _solution(who, problem, method, flat, tol, maxiter, history, checkpoint)

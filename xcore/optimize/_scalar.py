@@ -11,9 +11,10 @@ from .. import numpy as xnp
 from .._control import grad, vmap
 from .._core import errors, is_evaluating, static, struct, typeof
 from .._solution import Certificate
+from .._width import as_wide
 from ._implicit import differentiable
 from ._loop import iterations
-from ._problem import Flat, Objective, count, default_tol, largest, tolerance
+from ._problem import Flat, Objective, as_tuple, count, default_tol, largest, tolerance
 from ._result import RUNNING, Result, Status, first_of, result
 from ._verdict import PARTS, aside, noise_of
 
@@ -200,6 +201,9 @@ def minimize_scalar(
     who = "optimize.minimize_scalar"
     method = _method_of(who, method)
     given = _points(who, bracket, bounds)
+    given = (
+        as_wide(lambda points: fun(points[0], *as_tuple(args)), given) if callable(fun) else given
+    )
     ends = Flat(who, "bounds" if bounds is not None else "bracket", given).start
     flat = Flat(who, "x", ends[0])
     problem = Objective(who, fun, flat, args)

@@ -18,6 +18,7 @@ from .._core import Array, ArrayLike, PyTree, dtypes, errors, require, static, s
 from .._core.source import stack_level
 from .._iterate import told
 from .._solution import Status
+from .._width import as_wide
 from ._adaptive import Run as AdaptiveRun
 from ._adaptive import shortest
 from ._boundary import as_dtype
@@ -362,9 +363,9 @@ def integrate(
     check_method(tableau)
     if not len(tableau.error):
         raise errors.bad_argument("pde.integrate", "tableau", tableau, "one with an error estimate")
-    u = tree.map(lambda x: _inexact(xnp.asarray(x)), x0)
-    if not tree.leaves(u):
+    if not tree.leaves(x0):
         raise errors.bad_argument("pde.integrate", "x0", x0, "a tree with one array at least")
+    u = tree.map(lambda x: _inexact(xnp.asarray(x)), as_wide(f, x0, xnp.zeros((), float)))
     between = isinstance(tableau, Rosenbrock | SDIRK) or events is not None or max_step is not None
     leaves = tree.leaves(u) if between else tree.leaves(u)[:1]
     dtype = dtypes.to_real(xnp.result_type(*leaves))

@@ -76,11 +76,12 @@ def least_squares(
     >>> found.x.round(3), bool(found.success)
     (Array([2. , 0.5], dtype=float32), True)
     """
-    who, x0 = "scipy.optimize.least_squares", xnp.atleast_1d(point(x0))
+    who = "scipy.optimize.least_squares"
     if callback is not None:
         raise errors.bad_argument(who, "callback", callback, "None: loops are compiled")
-    _check_x_scale(who, x_scale, typeof(x0).size)
     f = lambda x: xnp.atleast_1d(_arrays(fun)(x, *args, **(kwargs or {})))  # noqa: E731
+    x0 = xnp.atleast_1d(xnp.asarray(point([x0] if isinstance(x0, (int, float)) else x0, f)))
+    _check_x_scale(who, x_scale, typeof(x0).size)
     box = _sides(bounds, typeof(x0).size)
     if method == "lm" and box is not None:
         raise errors.bad_argument(who, "method", method, "'trf' where there are bounds")

@@ -19,6 +19,7 @@ from .. import numpy as xnp
 from .._control import jit
 from .._core import Array, ArrayLike, Tracer, dtypes, errors, is_evaluating, one_of, require, typeof
 from .._core.source import boundary, stack_level
+from .._width import are_plain, width_of
 from ..pde._adaptive import Run, Vector, explicit_step
 from ..pde._clock import drift, follows_time, in_order, too_far
 from ..pde._rosenbrock import RODAS5P, Rosenbrock, system_of
@@ -55,8 +56,8 @@ def solve_ivp(
 ) -> Found:  # fmt: skip
     """The solution of ``y' = fun(t, y, *args)``, ``y(t_span[0]) = y0``, as SciPy's function of this name.
 
-    Numbers are as wide as the widest array among y0, t_eval and t_span; Python's numbers are as wide as those of
-    xcore, 32 bits unless it is set otherwise.
+    Numbers are as wide as the widest array among y0, t_eval and t_span; where all are Python's, as wide as what fun
+    gives of them: those of xcore, 32 bits unless it is set otherwise, if it refers to nothing wider.
 
     Args:
       fun: ``fun(t, y, *args)``, with a result like y: an array or a list, of functions of ``xcore.numpy``.
@@ -91,10 +92,10 @@ def solve_ivp(
     one_of(WHO, "method", method, tuple(METHODS))
     tableau = METHODS[method]
     check_first_is_time(fun)
-    t_span, y0 = _start(t_span, y0, None if t_eval is None else xnp.asarray(t_eval))
+    args = () if args is None else tuple(args) if isinstance(args, (tuple, list)) else (args,)
+    t_span, y0 = _start(fun, t_span, y0, args, t_eval)
     if t_eval is not None:
         t_eval = xnp.asarray(t_eval, dtypes.to_real(typeof(y0).dtype))
-    args = () if args is None else tuple(args) if isinstance(args, (tuple, list)) else (args,)
     f = _slope(fun, y0, args)
     check_tolerances(WHO, rtol, atol)
     require("positive", WHO, first_step=first_step, max_step=max_step)
@@ -129,9 +130,9 @@ def check_first_is_time(fun: Any) -> None:
     check_order(WHO, fun, first="time")
 
 
-def _start(t_span, y0, t_eval) -> tuple:
+def _start(fun, t_span, y0, args, t_eval) -> tuple:
     """(the ends, the state) in the width of what was given."""
-    given = [xnp.asarray(x) for x in (y0, *t_span)]
+    state, given = y0, [xnp.asarray(x) for x in (y0, *t_span)]
     if len(given) != 3 or any(typeof(x).ndim for x in given[1:]):
         raise errors.bad_argument(WHO, "t_span", t_span, "a pair of numbers (t0, tf)")
     y0 = given[0]
@@ -139,11 +140,14 @@ def _start(t_span, y0, t_eval) -> tuple:
         raise errors.bad_argument(
             WHO, "y0", y0, "a vector of one number or more", "Write [y0] for a single number."
         )
-    widths = [*given, *([] if t_eval is None else [t_eval])]
+    widths = [*given, *([] if t_eval is None else [xnp.asarray(t_eval)])]
     strong = [typeof(x).dtype for x in widths if not typeof(x).weak and not _is_exact(x)]
     dtype = xnp.result_type(*strong, float) if strong else dtypes.default_dtype("float")
+    if are_plain((state, t_span, t_eval)):
+        start = y0.astype(xnp.result_type(y0, float))
+        dtype = width_of(lambda y: fun(given[1].astype(float), y, *args), start)
     kind = xnp.result_type(y0.dtype, dtype)  # complex where y0 is
-    y0 = y0.astype(kind)
+    y0 = xnp.asarray(state, kind)
     for name, told, x in zip(("y0", "t_span", "t_span"), (y0, t_span, t_span), (y0, *given[1:])):
         if is_evaluating() and not bool(xnp.all(xnp.isfinite(x))):
             raise errors.bad_argument(WHO, name, told, "finite")

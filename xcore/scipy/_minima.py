@@ -10,6 +10,7 @@ import numpy as np
 from .. import numpy as xnp
 from .._control import grad, hessian, jvp
 from .._core import Array, ArrayLike, boundary, errors, one_of, tree
+from .._width import are_plain, as_wide, width_of
 from ..optimize import Result
 from ..optimize import minimize as _minimize
 from ..optimize._given import INSTEAD
@@ -67,9 +68,13 @@ def words(status: Any) -> str:
     return Result(None, status).message
 
 
-def point(x0: Any) -> Any:
-    """x0 as SciPy reads it: a list is an array; other trees stay as they are."""
-    return xnp.asarray(x0) if isinstance(x0, (list, tuple)) and _numbers(x0) else x0
+def point(x0: Any, fun: Any, args: Any = ()) -> Any:
+    """x0 as SciPy reads it: a list is an array, of Python's numbers as wide as fun; other trees stay as they are."""
+    if not (isinstance(x0, (list, tuple)) and _numbers(x0)):
+        return as_wide(fun, x0, args)
+    x = xnp.asarray(x0)
+    plain = callable(fun) and are_plain(x0)
+    return xnp.asarray(x0, width_of(fun, x.astype(float), args)) if plain else x
 
 
 def _numbers(x) -> bool:
@@ -139,7 +144,7 @@ def minimize(
     >>> [round(float(x), 2) for x in found.x], bool(found.success)
     ([1.0, 1.0], True)
     """
-    who, x0 = "scipy.optimize.minimize", point(x0)
+    who, x0 = "scipy.optimize.minimize", point(x0, fun, args)
     tol, most, show = limits(who, options, tol)
     given = not (
         constraints is None or (isinstance(constraints, (list, tuple, dict)) and not constraints)

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import Array, dtypes, errors, typeof
+from .._core import Array, errors, typeof
 from .._core.source import boundary, stack_level
+from .._width import are_plain, width_of
 from ..optimize import fixed_point as _fixed_point
 from ..optimize import root as _root
 from ..optimize import root_scalar as _root_scalar
+from ..optimize._problem import as_tuple
 from ._found import Found
 from ._minima import limits, point, words
 
@@ -63,9 +65,8 @@ def root(
         if k not in ("xtol", "col_deriv", "band", "factor", "diag")
     }
     tol, most, _ = limits(who, options, tol)
-    found = _root(
-        _arrays(fun), point(x0), args, _METHODS.get(method, method), tol=tol, maxiter=most
-    )
+    x0 = point(x0, fun, args)
+    found = _root(_arrays(fun), x0, args, _METHODS.get(method, method), tol=tol, maxiter=most)
     return Found(
         message=words(found.status), success=found.status == 0, status=found.status, x=found.x, fun=found.fun,
         nfev=found.nfev, njev=found.njev, nit=found.nit, method=method,
@@ -91,7 +92,8 @@ def fsolve(
     >>> fsolve(lambda x: [x[0] ** 2 - 4.0, x[0] - x[1]], [1.0, 1.0]).round(3)
     Array([2., 2.], dtype=float32)
     """
-    x0 = xnp.atleast_1d(xnp.asarray(x0))
+    x0 = [x0] if isinstance(x0, (int, float)) else x0
+    x0 = xnp.atleast_1d(xnp.asarray(point(x0, func, args)))
     found = root(func, x0, args, options={"maxfev": maxfev} if maxfev else None)
     if not full_output:
         if _are_concrete(found.success) and not np.all(np.asarray(found.success)):
@@ -119,7 +121,7 @@ def fixed_point(
     0.739
     """
     name = {"del2": "anderson", "iteration": "picard"}.get(method, method)
-    found = _fixed_point(func, point(x0), args, name, tol=xtol, maxiter=maxiter)
+    found = _fixed_point(func, point(x0, func, args), args, name, tol=xtol, maxiter=maxiter)
     _require("fixed_point", found.status)
     return found.x
 
@@ -174,19 +176,13 @@ def _numbers(f, args, *xs) -> tuple:
     """As arrays of floats; Python's numbers as wide as what f gives of them, which may hold wider data."""
     given = [xnp.asarray(x) for x in xs]
     given = [x.astype(xnp.result_type(x, float)) for x in given]
-    if all(isinstance(x, (int, float)) for x in xs):
-        found = typeof(xnp.asarray(f(given[0], *_as_tuple(args)))).dtype
-        wide = dtypes.is_floating(found) and found.itemsize > given[0].dtype.itemsize
-        given = [xnp.asarray(x, found) for x in xs] if wide else given
-    return tuple(given)
-
-
-def _as_tuple(args) -> tuple:
-    return args if isinstance(args, tuple) else (args,)
+    plain = are_plain(xs)
+    kind = width_of(f, given[0], args) if plain else None
+    return tuple(xnp.asarray(x, kind) for x in (xs if plain else given))
 
 
 def _check_signs(who: str, f, bracket, args) -> None:
-    values = [xnp.asarray(f(x, *_as_tuple(args))) for x in bracket]
+    values = [xnp.asarray(f(x, *as_tuple(args))) for x in bracket]
     if _are_concrete(*values) and bool(xnp.any(xnp.sign(values[0]) * xnp.sign(values[1]) > 0)):
         raise ValueError(f"xcore.{who}: f(a) and f(b) must have different signs.")
 

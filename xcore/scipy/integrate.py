@@ -13,6 +13,8 @@ from .._core import dtypes as _dtypes
 from .._core import errors as _errors
 from .._core import typeof as _typeof
 from .._core.typing import ArrayLike as _ArrayLike
+from .._width import are_plain as _are_plain
+from .._width import width_of as _width_of
 from ..experimental.ode import odeint as _odeint
 from ..pde._time import check_order as _check_order
 from ._continuation import OdeSolution
@@ -167,12 +169,17 @@ def odeint(
         wanted = "0: there is no record; solve_ivp tells how it went"
         raise _errors.bad_argument(who, "full_output", full_output, wanted)
     _check_order(who, func, first="time" if tfirst else "state")
-    t, y0 = _xnp.asarray(t), _xnp.atleast_1d(_xnp.asarray(y0))
-    y0 = y0.astype(_xnp.result_type(y0, t, float))
     args = args if isinstance(args, tuple) else (args,)
 
     def slope(y, s):
         return _xnp.asarray(func(s, y, *args) if tfirst else func(y, s, *args))
+
+    start, times = _xnp.atleast_1d(_xnp.asarray(y0)), _xnp.asarray(t)
+    kind = _xnp.result_type(start, times, float)
+    if _are_plain((y0, t)):
+        kind = _xnp.result_type(kind, _width_of(slope, start.astype(kind), _xnp.zeros((), float)))
+    t = times if hasattr(t, "dtype") else _xnp.asarray(t, _dtypes.to_real(kind))
+    y0 = _xnp.atleast_1d(_xnp.asarray(y0, kind))
 
     tolerances = {"rtol": rtol, "atol": atol}
     return _odeint(
