@@ -26,7 +26,9 @@ def width_of(fun, x, args=()):
         found = fun(x, *(args if isinstance(args, tuple) else (args,)))
         seen.extend(getattr(leaf, "dtype", None) for leaf in tree.leaves(found))
 
-    with contextlib.suppress(Exception):  # it comes again where the function is used, after the checks there
+    with contextlib.suppress(
+        Exception
+    ):  # it comes again where the function is used, after the checks there
         eval_shape(look, x)
     given = [typeof(leaf).dtype for leaf in tree.leaves(x)] + seen
     reals = [dtypes.to_real(d) for d in given if d is not None and dtypes.is_inexact(d)]

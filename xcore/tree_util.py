@@ -17,7 +17,6 @@ from ._core.tree import all as tree_all
 from ._core.tree import broadcast as tree_broadcast
 from ._core.tree import flatten as tree_flatten
 from ._core.tree import flatten_with_path as tree_flatten_with_path
-from ._core.tree import is_leaf_structure as treedef_is_leaf
 from ._core.tree import leaves as tree_leaves
 from ._core.tree import leaves_with_path as tree_leaves_with_path
 from ._core.tree import map as tree_map
@@ -42,3 +41,12 @@ __all__ = [
     "tree_structure", "tree_transpose", "tree_unflatten", "treedef_children", "treedef_is_leaf",
     "treedef_tuple",
 ]  # fmt: skip
+
+
+def treedef_is_leaf(treedef: PyTreeDef) -> bool:
+    """Whether a structure has nothing inside: that of a leaf, of None, and of an empty container.
+
+    >>> treedef_is_leaf(tree_structure(1.0)), treedef_is_leaf(tree_structure([1.0]))
+    (True, False)
+    """
+    return treedef.num_nodes == 1

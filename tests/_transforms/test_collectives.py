@@ -1,9 +1,12 @@
 """Collectives over lanes against NumPy: along every axis, beside and inside other lanes, both modes."""
 
+import functools
+
 import numpy as np
 import pytest
 
 import xcore as xc
+import xcore.numpy as xnp
 from xcore import lax
 
 N = 2  # lanes
@@ -269,3 +272,30 @@ def test_axes_that_do_not_split(f, who, names):
     for call in (over, xc.jit(over), xc.grad(lambda x: over(x).sum())):
         with pytest.raises(xc.errors.ShapeError, match=rf"lax.{who}: .* axis 0"):
             call(np.ones((2, 3, 5)))
+
+
+WAYS = {
+    "jit": xc.jit,
+    "checkpoint": xc.checkpoint,
+    "jit(inline)": functools.partial(xc.jit, inline=True),
+    "jit of grad": lambda f: xc.jit(xc.grad(lambda x: f(x) ** 2)),
+    "grad of jit": lambda f: xc.grad(lambda x: xc.jit(f)(x) ** 2),
+    "jit in scan": lambda f: lambda x: lax.scan(lambda c, _: (xc.jit(f)(c), None), x, None, 1)[0],
+}
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_programs_are_those_of_the_axis_they_are_called_under(how):
+    """A trace holds the size of a named axis: another size, or name, is another trace."""
+    f = lambda x: x - lax.pmean(x, "i") + 0 * lax.axis_size("i")
+    once, kept = WAYS[how], WAYS[how](f)
+    for size in (2, 4, 3, 2):
+        x = xnp.arange(float(size))
+        fresh = xc.vmap(once(lambda x: f(x)), axis_name="i")(x)
+        np.testing.assert_array_equal(xc.vmap(kept, axis_name="i")(x), fresh)
+    for axes in ({"axis_name": "j"}, {}):
+        with pytest.raises(NameError, match="no axis named 'i'"):
+            xc.vmap(kept, **axes)(xnp.ones(2))
+    constant = xc.jit(lambda: lax.psum(1, "i"))
+    sizes = [int(xc.vmap(lambda x: constant(), axis_name="i")(xnp.ones(n))[0]) for n in (2, 5)]
+    assert sizes == [2, 5]

@@ -13,7 +13,7 @@ from .._core.keys import exact
 def _as_tuple(x) -> tuple:
     if x is None:
         return ()
-    return (x,) if isinstance(x, (int, str)) else tuple(x)
+    return (x,) if isinstance(x, (int, str, np.integer)) else tuple(x)
 
 
 class Arguments:

@@ -122,13 +122,18 @@ def _leaf_for_leaf(who: str, structure, given, prefix: bool) -> list:
     return out
 
 
-def _derivative_leaf(who: str, name, x, t: ArrayType, ignored: bool):
+def _derivative_leaf(who: str, name, x, t: ArrayType, of_cotangent: bool):
     """A user's tangent or cotangent for a value of type ``t``, checked; None if it is zero.
 
-    ``ignored``: whether integers have a derivative that nobody asks for, whatever it is.
+    Cotangents of integers are whatever they are, nobody asks for them; others may be wider than their argument, as
+    where a rule computes in float32 for one of bfloat16.
     """
     inexact = dtypes.is_inexact(t.dtype)
-    if x is None or isinstance(x, SymbolicZero) or (ignored and not inexact and is_array_like(x)):
+    if (
+        x is None
+        or isinstance(x, SymbolicZero)
+        or (of_cotangent and not inexact and is_array_like(x))
+    ):
         return None
     integer_zero = getattr(x, "dtype", None) == float0
     if integer_zero and not inexact:
@@ -138,6 +143,8 @@ def _derivative_leaf(who: str, name, x, t: ArrayType, ignored: bool):
     x = to_value(x)
     given = typeof(x)
     loose = given.weak or (t.weak and dtypes.is_inexact(given.dtype))
+    if of_cotangent and dtypes.is_inexact(given.dtype):
+        loose |= dtypes.is_complex(t.dtype) or not dtypes.is_complex(given.dtype)
     if given.shape != t.shape or not (given.dtype == t.dtype or loose):
         raise errors.custom_rule_leaf(who, name(), x, t.strong())
     return x if given.dtype == t.dtype else ops.convert(x, dtype=t.dtype)
@@ -233,7 +240,9 @@ class _Given:
                     f"xcore.{who}: nondiff_argnums names argument {i}, but {name} was given "
                     f"{len(args)} arguments."
                 )
-            if any(isinstance(x, Tracer) for x in tree.leaves(args[i])):
+            traced = [x for x in tree.leaves(args[i]) if isinstance(x, Tracer)]
+            # a rule in forward mode runs within the traces of its call, so that it may use values of theirs
+            if any(who != "custom_jvp" or x.varies for x in traced):
                 raise errors.traced_static_argument(who, name, i)
         self.args = args
         self.fixed = [args[i] for i in signature.fixed]

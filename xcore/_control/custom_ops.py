@@ -28,14 +28,27 @@ def _known(tangents) -> list[bool]:
     return [t is not None for t in tangents]
 
 
-def _vmapped(function, size: int, batched, axis_name):
-    """``function`` on all batch elements, every result batched."""
+class _Batch:
+    """The batch that a call's functions run on: its results are batched all, or none of them.
 
-    def over_batch(*xs):
-        outs, is_batched = vmap_flat(function, size, xs, batched, axis_name)
-        return all_batched(outs, is_batched, size)
+    They are if an argument is, or a value that the functions refer to; that is known when one of them has run.
+    """
 
-    return over_batch
+    def __init__(self, size: int, args_batched, axis_name, tag):
+        self.size, self.axis_name, self.tag = size, axis_name, tag
+        self.batched = True if any(args_batched) else None
+
+    def run(self, function, xs, batched) -> tuple[list, list]:
+        return vmap_flat(function, self.size, xs, batched, self.axis_name, self.tag)
+
+    def alike(self, who, outs, is_batched, others=()) -> list:
+        """Results, all of them as the batch says; ``others`` are flags of what goes with them."""
+        found = any(is_batched) or any(others)
+        if self.batched is None:
+            self.batched = found
+        if found and not self.batched:
+            raise errors.custom_rule_closure(*who)
+        return all_batched(outs, is_batched, self.size) if self.batched else outs
 
 
 class JVPRule:
@@ -49,7 +62,12 @@ class JVPRule:
     def canonical(self) -> str:
         return "rule"  # it says how to differentiate a program, not what the program computes
 
-    def over_batch(self, size: int, batched, axis_name) -> JVPRule:
+    def over_batch(self, batch: _Batch, batched) -> JVPRule:
+        who = "custom_jvp", self.name
+
+        def function(*xs):
+            return batch.alike(who, *batch.run(self.function, xs, batched))
+
         def derivative(primals, tangents):
             n, nonzero, nonzero_out = len(primals), _known(tangents), []
 
@@ -59,11 +77,12 @@ class JVPRule:
                 return [*outs, *marked(changes, nonzero_out)]
 
             flags = [*batched, *marked(batched, nonzero)]
-            batched_f = _vmapped(flat, size, flags, axis_name)
-            found = batched_f(*primals, *marked(tangents, nonzero))
+            found = batch.alike(
+                who, *batch.run(flat, [*primals, *marked(tangents, nonzero)], flags)
+            )
             return found[: len(nonzero_out)], fill(found[len(nonzero_out) :], nonzero_out)
 
-        return JVPRule(self.name, _vmapped(self.function, size, batched, axis_name), derivative)
+        return JVPRule(self.name, function, derivative)
 
 
 class VJPRule:
@@ -77,7 +96,12 @@ class VJPRule:
     def canonical(self) -> str:
         return "rule"
 
-    def over_batch(self, size: int, batched, axis_name) -> VJPRule:
+    def over_batch(self, batch: _Batch, batched) -> VJPRule:
+        who = "custom_vjp", self.name
+
+        def function(*xs):
+            return batch.alike(who, *batch.run(self.function, xs, batched))
+
         def forward(primals, nonzero):
             made = []
 
@@ -86,25 +110,27 @@ class VJPRule:
                 made.append((len(outs), backward))
                 return [*outs, *residuals]
 
-            values, flags = vmap_flat(flat, size, primals, batched, axis_name)
+            values, flags = batch.run(flat, primals, batched)
             n, backward = made[0]
-            batched_f = _backward_over_batch(backward, size, flags[n:], axis_name)
+            outs = batch.alike(who, values[:n], flags[:n], flags[n:])
+            batched_f = _backward_over_batch(who, backward, batch, flags[n:])
 
             def summed(residuals, cotangents):
                 """Inputs that the batch shares get the sum over it."""
                 found = batched_f(residuals, cotangents)
+                shared = [batch.batched and not b for b in batched]
                 return [
-                    ct if ct is None or b else reduce_sum(ct, axes=(0,))
-                    for ct, b in zip(found, batched, strict=True)
+                    reduce_sum(ct, axes=(0,)) if s and ct is not None else ct
+                    for ct, s in zip(found, shared, strict=True)
                 ]
 
-            return all_batched(values[:n], flags[:n], size), values[n:], summed
+            return outs, values[n:], summed
 
-        return VJPRule(self.name, _vmapped(self.function, size, batched, axis_name), forward)
+        return VJPRule(self.name, function, forward)
 
 
-def _backward_over_batch(backward, size: int, batched, axis_name):
-    """A backward function on all batch elements: residuals batched as given, cotangents all batched."""
+def _backward_over_batch(who, backward, batch: _Batch, batched):
+    """A backward function on a batch: residuals batched as given, cotangents as the batch says."""
 
     def over_batch(residuals, cotangents):
         n, nonzero, nonzero_out = len(residuals), _known(cotangents), []
@@ -114,9 +140,9 @@ def _backward_over_batch(backward, size: int, batched, axis_name):
             nonzero_out[:] = _known(found)
             return marked(found, nonzero_out)
 
-        flags = [*batched, *[True] * sum(nonzero)]
-        batched_f = _vmapped(flat, size, flags, axis_name)
-        return fill(batched_f(*residuals, *marked(cotangents, nonzero)), nonzero_out)
+        flags = [*batched, *[bool(batch.batched)] * sum(nonzero)]
+        outs, is_batched = batch.run(flat, [*residuals, *marked(cotangents, nonzero)], flags)
+        return fill(batch.alike(who, outs, is_batched), nonzero_out)
 
     return over_batch
 
@@ -146,9 +172,10 @@ def _axes_in_scope(rule):
 
 
 def _batch_function(op):
-    def batch(size, args, batched, *, rule, axis_name=None):
-        outs = bind(op, *args, rule=rule.over_batch(size, batched, axis_name))
-        return outs, [True] * len(outs)
+    def batch(size, args, batched, *, rule, axis_name=None, tag=None):
+        batch = _Batch(size, batched, axis_name, tag)
+        outs = bind(op, *args, rule=rule.over_batch(batch, batched))
+        return outs, [bool(batch.batched)] * len(outs)
 
     return batch
 
@@ -157,7 +184,8 @@ def _batch_staged(op):
     def batch(size, args, batched, *, program, rule, captured, axis_name=None):
         every = [True] * len(program.outputs)
         q, _ = batch_program(program, size, batched, every, axis_name)
-        batched_f = rule.over_batch(size, batched[captured:], axis_name)
+        batch = _Batch(size, [True], axis_name, None)
+        batched_f = rule.over_batch(batch, batched[captured:])
         return bind(op, *args, program=q, rule=batched_f, captured=captured), every
 
     return batch
@@ -229,7 +257,9 @@ def _jvp_staged(primals, tangents, *, program, rule, captured):
 
 
 custom_jvp_call = staged_op("custom_jvp_call", jvp=_jvp_staged)
-custom_jvp_function = python_op("custom_jvp_function", custom_jvp_call, jvp=_jvp_function)
+custom_jvp_function = python_op(
+    "custom_jvp_function", custom_jvp_call, jvp=_jvp_function, closes=True
+)
 
 # custom_vjp
 # Linearizing runs ``forward`` and leaves one linear operation, ``custom_vjp_tangent``, of the
@@ -293,7 +323,7 @@ custom_vjp_call = staged_op(
 )
 custom_vjp_function = python_op(
     "custom_vjp_function", custom_vjp_call, linearize=_linearize_function,
-    jvp=_jvp_by(_linearize_function),
+    jvp=_jvp_by(_linearize_function), closes=True,
 )  # fmt: skip
 
 
@@ -329,7 +359,10 @@ def _tangent_batch(size, args, batched, *, pull, out, residuals, axis_name=None)
         broadcast(x, size) if g and not b else x
         for x, g, b in zip(args, given, batched, strict=True)
     ]
-    batched_f = _backward_over_batch(pull.function, size, given[:residuals], axis_name)
+    batch = _Batch(size, [True], axis_name, None)
+    batched_f = _backward_over_batch(
+        ("custom_vjp", pull.name), pull.function, batch, given[:residuals]
+    )
     types = tuple(batched_type(t, size) for t in out)
     outs = custom_vjp_tangent(
         *full, pull=Pull(pull.name, batched_f), out=types, residuals=residuals

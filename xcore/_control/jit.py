@@ -33,6 +33,8 @@ from .._core.trace import Tracer, are_known, current, evaluating, is_evaluating
 from .._core.types import ShapeDtypeStruct, Value
 from .._core.typing import DeviceLike, JittedFunction, P, PyTree, R
 from .._ops.sharding import sharding_constraint
+from .._transforms.integers import numbers_of
+from .._transforms.vmap import axis_sizes
 from . import lowered_for
 from .ahead import compiler_pairs, trace
 from .arguments import Arguments
@@ -113,8 +115,7 @@ class Jitted(Arguments):
     def find(self, args, kwargs):
         """The traced variant for these arguments, and their leaves."""
         args_, kwargs_, statics = self.split(args, kwargs)
-        dynamic = (tuple(args_), kwargs_)
-        leaves, structure = tree.flatten(dynamic)
+        dynamic, leaves, structure = numbers_of((tuple(args_), kwargs_))
         leaves = [
             x if isinstance(x, Value) else self._leaf_value(x, i, dynamic)
             for i, x in enumerate(leaves)
@@ -125,7 +126,8 @@ class Jitted(Arguments):
         values = [x if isinstance(x, described) else to_value(x, wide) for x in leaves]
         types = tuple([v.type for v in values])
         sets = sets_of(values)
-        key = (structure, types, statics, config.settings(), sets)
+        axes = (*axis_sizes().items(),)  # programs hold their sizes
+        key = (structure, types, statics, config.settings(), sets, axes)
         found = self.traces.lookup(key)
         if found is not None:
             self.hits += 1
@@ -158,7 +160,7 @@ class Jitted(Arguments):
             args_, kwargs_ = tree.unflatten(structure, map(constrained, tracers, places))
             full = [statics.get(i, a) for i, a in enumerate(args_)]
             result = self.f(*full, **kwargs_, **static_kwargs)
-            leaves, found = tree.flatten(result)
+            result, leaves, found = numbers_of(result)
             out_tree.append(found)
             outs = [narrowed(self._result(x, i, result)) for i, x in enumerate(leaves)]
             return self._constrain_results(outs, result, out_devices)
@@ -378,6 +380,8 @@ def why_traced(key, known) -> str:
         return f"argument types changed: {listed}."
     if other[2] != statics:
         return f"static arguments are {[v for *_, v in statics]}, were {[v for *_, v in other[2]]}."
+    if other[-1] != key[-1]:
+        return f"the named axes around it are {dict(key[-1])}, were {dict(other[-1])}."
     return "the settings changed, or what devices share inside of shard_map."
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import _ops as ops
-from .._core import Array, PyTree, boundary, config, errors, trace_program, tree, typeof
+from .._core import Array, Literal, PyTree, boundary, config, errors, trace_program, tree, typeof
 from .._core.devices import devices as all_devices
 from .._core.devices import process_count
 from .._core.eval import is_array_like, operand, to_array, to_value
@@ -102,7 +102,7 @@ class _Mapped:
                 outs, found = tree.flatten(run(*parts))
             result.append(found)
             for x in outs:
-                if not is_array_like(x):
+                if not (is_array_like(x) or isinstance(x, Literal)):
                     raise errors.not_an_array("shard_map", x, "a result")
             return [to_value(x) for x in outs]
 

@@ -8,7 +8,8 @@ narrow                      False       64-bit values that come in, or are asked
                                         wide while default_bits is 32, as in JAX
 clamp                       False       positions out of range, and parameters of draws, that are known when a
                                         program is made are what others are: the nearest is read, none is
-                                        written, as in JAX, and what no distribution has draws NaN or -1
+                                        written, as in JAX, and what no distribution has draws NaN or -1;
+                                        matrices that cannot be factorised give NaN or infinity, no error
 shared_gradients            False       derivatives taken inside of shard_map are those of values that its
                                         devices share, as in JAX, not each device's own
 numpy_dtype_promotion       standard    "strict" forbids you implicit promotion between dtypes

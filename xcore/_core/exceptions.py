@@ -202,7 +202,7 @@ class DeletedError(XcoreError, RuntimeError):
     """
 
 
-class OutOfMemoryError(XcoreError, MemoryError):
+class OutOfMemoryError(XcoreError, MemoryError, RuntimeError):
     """A device could not hold an array or a program's temporaries.
 
     >>> import xcore.numpy as xnp

@@ -21,7 +21,9 @@ host        a ``host.Step``, or (types, **params) -> one    the same bits by Num
 ("axis", name) for named axes it refers to. ``nested`` marks operations whose params hold programs;
 their batch rules also receive ``axis_name``, the name of the axis that is being added. ``steps``
 says what those do that do not just run ``params["program"]``. For loops and branches the
-arguments must be concrete. ``alternatives`` are other ways to lower it on a CPU.
+arguments must be concrete. ``closes`` marks those whose params hold Python functions that may refer to values being
+batched: their batch rules receive the ``tag`` of these, too, and are asked even where no argument is batched.
+``alternatives`` are other ways to lower it on a CPU.
 """
 
 from __future__ import annotations
@@ -82,7 +84,7 @@ class Op:
     """
 
     __slots__ = (
-        "_batch", "_jvp", "_lower", "_transpose", "alternatives", "eager", "effects", "host", "linearize",
+        "_batch", "_jvp", "_lower", "_transpose", "alternatives", "closes", "eager", "effects", "host", "linearize",
         "many", "name", "nested", "over_axis", "split", "stage", "steps", "threaded", "type",
     )  # fmt: skip
 
@@ -92,6 +94,7 @@ class Op:
         many: bool = False, effects: Any = None, nested: bool = False, over_axis: Any = None,
         eager: Rule | None = None, stage: Any = None, steps: Any = None, threaded: Any = None,
         alternatives: Sequence[Alternative] = (), host: Any = None, split: Rule | None = None,
+        closes: bool = False,
     ) -> None:  # fmt: skip
         if name in registry:
             raise ValueError(f"operation {name!r} is defined twice")
@@ -99,7 +102,7 @@ class Op:
         self._lower, self._jvp, self._transpose, self._batch = lower, jvp, transpose, batch
         self.many, self.effects, self.nested, self.over_axis = many, effects, nested, over_axis
         self.eager, self.stage, self.steps, self.threaded = eager, stage, steps, threaded
-        self.alternatives, self.host = alternatives, host
+        self.alternatives, self.host, self.closes = alternatives, host, closes
         registry[name] = self
 
     def __repr__(self) -> str:

@@ -12,6 +12,8 @@ import numpy as np
 
 from .._core import boundary, dtypes, errors, eval_program, is_evaluating, nodes, tree
 from .._core.eval import is_array_like, to_array, to_value
+from .._core.program import Literal as Constant
+from .._core.program import Program
 from .._core.source import wraps
 from .._core.types import ArrayType, Value, typeof
 from .._core.typing import P, PyTree, R
@@ -35,15 +37,21 @@ Aux = TypeVar("Aux")
 def values_of(who: str, tree_: PyTree, what: str) -> tuple[list[Operand], tree.PyTreeDef]:
     """The leaves of a tree as values of operations, and the structure; messages name the leaf."""
     leaves, structure = tree.flatten(tree_)
-    convert_leaf = to_array if is_evaluating() else to_value
+    known = is_evaluating()
     out: list[Operand] = []
     for i, x in enumerate(leaves):
         if not is_array_like(x):
             path = tree.flatten_with_path(tree_)[0][i][0]
             raise errors.not_an_array(who, x, f"{what}{tree.keystr(path)}")
         no_tangent = getattr(x, "dtype", None) == float0
-        out.append(x if no_tangent else convert_leaf(x))
+        # integers have no tangent: functions get them as they are, to count and to index by
+        whole = isinstance(x, (int, np.integer, np.bool_))
+        out.append(x if no_tangent else to_array(x) if known or whole else to_value(x))
     return out, structure
+
+
+def _for_user(x: Any) -> Any:
+    return to_user(x) if isinstance(x, Constant) else x
 
 
 def results_of(who: str, result: PyTree) -> tuple[list[Operand], tree.PyTreeDef]:
@@ -114,7 +122,7 @@ class Flat:
         self.others: list[Any] = []  # the leaves of aux; None where an array belongs
 
     def __call__(self, *leaves: Operand) -> list[Operand]:
-        result = self.f(*tree.unflatten(self.structure, leaves))
+        result = self.f(*tree.unflatten(self.structure, map(_for_user, leaves)))
         if not self.has_aux:
             values, self.out = results_of(self.who, result)
             return values
@@ -135,7 +143,7 @@ class Flat:
     def other(self, outs: Sequence[Operand | None]) -> PyTree:
         """The second part of the result."""
         arrays = iter(outs[self.out.num_leaves :])
-        leaves = [next(arrays) if x is None else x for x in self.others]
+        leaves = [_for_user(next(arrays)) if x is None else x for x in self.others]
         return tree.unflatten(self.aux, leaves)
 
 
@@ -417,20 +425,29 @@ def linear_transpose(
     flat = Flat("linear_transpose", fun, structure)
     program, captured, nonzero_out, outs = recorded(flat, (), [t.strong() for t in types])
     out_types = [typeof(x).strong() for x in outs]
-
-    @boundary
-    def transposed(cotangent: PyTree) -> PyTree:
-        cts, ct_structure = tree.flatten(cotangent)
-        if ct_structure != flat.out:
-            tree.check_structure(flat.out, cotangent, "linear_transpose")
-        cts = [_as_cotangent("linear_transpose", c, t) for c, t in zip(cts, out_types, strict=True)]
-        cts = [c for c, m in zip(cts, nonzero_out, strict=True) if m]
-        found = backward_pass(program, captured, cts)
-        return tree.unflatten(
-            structure, [_in_type(c, t) for c, t in zip(found, types, strict=True)]
+    kinds = {dtypes.is_inexact(t.dtype) for t in [*types, *out_types]}
+    if len(kinds) > 1:
+        raise errors.DTypeError(
+            "xcore.linear_transpose: arguments and results must all be floats or complex, or all integers; given "
+            f"{', '.join(map(str, types))}, the function returned {', '.join(map(str, out_types))}."
         )
+    frame = tuple(types), tuple(out_types), tuple(nonzero_out), program
+    return nodes.Partial(functools.partial(_transposed, structure, flat.out, *frame), captured)
 
-    return transposed
+
+def _transposed(
+    structure: tree.PyTreeDef, out: tree.PyTreeDef, types: Sequence[ArrayType],
+    out_types: Sequence[ArrayType], nonzero_out: Sequence[bool], program: Program,
+    captured: list[Operand], cotangent: PyTree,
+) -> PyTree:  # fmt: skip
+    cts, ct_structure = tree.flatten(cotangent)
+    if ct_structure != out:
+        tree.check_structure(out, cotangent, "linear_transpose")
+    cts = [_as_cotangent("linear_transpose", c, t) for c, t in zip(cts, out_types, strict=True)]
+    found = backward_pass(
+        program, captured, [c for c, m in zip(cts, nonzero_out, strict=True) if m]
+    )
+    return tree.unflatten(structure, [_in_type(c, t) for c, t in zip(found, types, strict=True)])
 
 
 # Gradients

@@ -90,6 +90,17 @@ def _all_real(who: str, what: str, one: str, leaves: Sequence[Operand]) -> None:
             )
 
 
+def _check_results(who: str, outs: Sequence[Operand], holomorphic: bool) -> None:
+    """An error for results that have no derivative, which zeros would pretend."""
+    check_holomorphic_results(who, outs, holomorphic)
+    for t in map(typeof, outs):
+        if not dtypes.is_inexact(t.dtype):
+            raise errors.DTypeError(
+                f"xcore.{who}: the results must be floating-point numbers, but the function returned {t}. Convert it with "
+                ".astype(float), or return it as aux, with has_aux=True."
+            )
+
+
 def jacfwd(
     fun: Callable[P, Any], argnums: int | Sequence[int] = 0, has_aux: bool = False,
     holomorphic: bool = False,
@@ -124,7 +135,7 @@ def jacfwd(
         def columns(*ts: Operand) -> tuple[list[Operand], list[Value]]:
             outs, out_ts = jvp_flat(flat, ps, ts)
             n = flat.out.num_leaves
-            check_holomorphic_results("jacfwd", outs[:n], holomorphic)
+            _check_results("jacfwd", outs[:n], holomorphic)
             jac = [dense(t, p) for p, t in zip(outs[:n], out_ts[:n], strict=True)]
             return jac, [to_user(x) for x in outs[n:]]
 
@@ -169,7 +180,7 @@ def jacrev(
         done = linearize_flat(flat, ps)
         n = flat.out.num_leaves
         outs = done.outs[:n]
-        check_holomorphic_results("jacrev", outs, holomorphic)
+        _check_results("jacrev", outs, holomorphic)
         if not holomorphic:
             _all_real("jacrev", "the results", "result", outs)
 

@@ -12,6 +12,7 @@ from .._core.source import wraps
 from .._core.typing import P, PyTree, R
 from .._ops import broadcast, move_axis
 from .._ops.elementwise import to_user, weakened
+from .integers import is_float0, numbers_of, without_axis
 from .vmap import vmap_flat
 
 if TYPE_CHECKING:
@@ -135,11 +136,13 @@ def vmap(
         leaves, structure = tree.flatten((args, kwargs))
         axes = in_axes_of("vmap", in_axes, args, kwargs)
         for i, (x, a) in enumerate(zip(leaves, axes, strict=True)):
-            if a is not None and not is_array_like(x):
+            if a is not None and is_float0(x):
+                leaves[i], axes[i] = without_axis(x, a), None
+            elif a is not None and not is_array_like(x):
                 raise errors.not_an_array("vmap", x, _names(args, kwargs, fun)[i])
         # what is the same in all batch elements may be anything; Python numbers stay so, for static arguments
         values = [
-            x if a is None and not isinstance(x, np.ndarray) else to_value(x)
+            x if a is None and (is_float0(x) or not isinstance(x, np.ndarray)) else to_value(x)
             for x, a in zip(leaves, axes, strict=True)
         ]
         axes = [
@@ -158,7 +161,7 @@ def vmap(
             remaining = iter(batched)
             full = [x if a is None else next(remaining) for x, a in zip(values, axes, strict=True)]
             args_, kwargs_ = tree.unflatten(structure, full)
-            outs, found = tree.flatten(call(*args_, **kwargs_))
+            _, outs, found = numbers_of(call(*args_, **kwargs_), size)
             out_structure.append(found)
             return [to_value(x) for x in outs]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast, final
 
-from .._core import ArrayType, typeof
+from .._core import ArrayType, dtypes, typeof
 from .._core.program import Program, dead_code_eliminated, eval_program, trace_closed
 from .._ops import zeros
 from .jvp import Linearized, jvp_flat, linearize_flat, match_tangent
@@ -179,10 +179,15 @@ def transpose_program(p: Program, residuals: int) -> Program:
 def _transpose_program(p: Program, n: int) -> Program:
     linear_types = p.in_types[n:]
 
+    kinds = {dtypes.is_inexact(t.dtype) for t in linear_types}
+
     def f(*args: Operand) -> list[Operand]:
-        cts = transpose_under_trace(
-            lambda *xs: eval_program(p, xs), args[:n], linear_types, args[n:]
-        )
+        # results that are no numbers of the inputs' kind, such as comparisons, are none of the linear function
+        asked = [
+            c if dtypes.is_inexact(t.dtype) in kinds else None
+            for c, t in zip(args[n:], p.out_types, strict=True)
+        ]
+        cts = transpose_under_trace(lambda *xs: eval_program(p, xs), args[:n], linear_types, asked)
         return [instantiate(ct, t) for ct, t in zip(cts, linear_types, strict=True)]
 
     return trace_closed(f, p.in_types[:n] + [t.strong() for t in p.out_types], p.name)

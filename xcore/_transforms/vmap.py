@@ -34,12 +34,17 @@ class BatchTracer(Tracer):
 class BatchTrace(Trace):
     batches = True
 
-    def __init__(self, parent: Trace, size: int, name: Hashable | None = None) -> None:
+    def __init__(
+        self, parent: Trace, size: int, name: Hashable | None = None, tag: object = None
+    ) -> None:
         self.parent, self.size, self.name = parent, size, name
+        self.tag = (
+            self if tag is None else tag
+        )  # values of traces with the same one are batched alike
         self.records = parent.records
 
     def split(self, x: Operand) -> tuple[Operand, bool]:
-        if type(x) is BatchTracer and x.owner is self:
+        if type(x) is BatchTracer and x.owner.tag is self.tag:
             return x.value, True
         if isinstance(x, Tracer):
             check_live(x)
@@ -54,13 +59,14 @@ class BatchTrace(Trace):
             batched.append(b)
         mine = self.name is not None and op.effects and ("axis", self.name) in op.effects(**params)
         with using(self.parent):
-            if not mine and not any(batched):
+            if not (mine or any(batched) or op.closes):
                 return bind(op, *values, **params)
             if mine and op.over_axis:
                 outs, is_batched = op.over_axis(self.size, self.name, values, batched, params)
             elif op.nested:
+                more = {"tag": self.tag} if op.closes else {}
                 outs, is_batched = op.rule("batch")(
-                    self.size, values, batched, axis_name=self.name, **params
+                    self.size, values, batched, axis_name=self.name, **more, **params
                 )
             else:
                 outs, is_batched = op.rule("batch")(self.size, values, batched, **params)
@@ -95,10 +101,13 @@ class named_axis:
 
 def vmap_flat(
     f: Flat, size: int, values: Sequence[Operand], batched: Sequence[bool],
-    name: Hashable | None = None,
+    name: Hashable | None = None, tag: object = None,
 ) -> tuple[list[Operand], list[bool]]:  # fmt: skip
-    """``f(*values) -> [values]`` for every batch element. Results, and which of them are batched."""
-    trace = BatchTrace(current(), size, name)
+    """``f(*values) -> [values]`` for every batch element. Results, and which of them are batched.
+
+    ``tag``: that of the trace whose values f may refer to.
+    """
+    trace = BatchTrace(current(), size, name, tag)
     args = [BatchTracer(trace, v) if b else v for v, b in zip(values, batched, strict=True)]
     with using(trace), named_axis(name, size):
         outs = f(*args)

@@ -47,7 +47,7 @@ class Zero:
         return Zero(typeof(x).to_tangent_aval())
 
     def instantiate(self):
-        return zeros(self.aval)
+        return to_user(zeros(self.aval))
 
 
 class UndefinedPrimal:
@@ -177,7 +177,8 @@ class Primitive:
         if rule is None:
             raise errors.missing_rule(self.op, "jvp", "It would stand in ad.primitive_jvps.")
         primals = list(map(to_user, primals))
-        given = [Zero.from_primal_value(p) if t is None else t for p, t in zip(primals, tangents)]
+        pairs = zip(primals, tangents)
+        given = [Zero.from_primal_value(p) if t is None else to_user(t) for p, t in pairs]
         outs, changes = rule(primals, given, **params)
         changes = [None if is_zero(t) else t for t in self._as_list(changes)]
         return [to_value(x) for x in self._as_list(outs)], changes
@@ -190,7 +191,7 @@ class Primitive:
             )
         types = [a.type if isinstance(a, Linear) else typeof(a) for a in args]
         outs = self._type(*types, **params)
-        cts = [Zero(t) if ct is None else ct for t, ct in zip(outs, cotangents)]
+        cts = [Zero(t) if ct is None else to_user(ct) for t, ct in zip(outs, cotangents)]
         given = [UndefinedPrimal(a.type) if isinstance(a, Linear) else to_user(a) for a in args]
         found = rule(self._unlisted(cts), *given, **params)
         if found is Zero or isinstance(found, Zero) or found is None:

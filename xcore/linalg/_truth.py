@@ -7,7 +7,7 @@ import numpy as np
 from .. import numpy as xnp
 from .._control import stop_gradient
 from .._control.checks import fail_if, make_site
-from .._core import Array, dtypes, errors, typeof
+from .._core import Array, config, dtypes, errors, typeof
 from .._core.source import user_frame
 from .._iterate import Steps, iterate
 from .._ops.matrices import hermitian_of_lower
@@ -246,8 +246,8 @@ def fail(who: str, a, pivot, kind: str) -> None:
     """Raise for a vanishing pivot that is known now; leave a check where it is traced."""
     if type(pivot) is Array:
         found = np.asarray(pivot)
-        if (found >= 0).any():
-            raise _error(who, a, found, kind)
+        if (found >= 0).any() and not config.settings().clamp:
+            raise _error(who, stop_gradient(a), found, kind)
         return
     worst = xnp.max(xnp.asarray(pivot), initial=-1)
     message = f"{who}: the matrix is {_words(kind)[0]} (pivot {{}})"
@@ -290,7 +290,8 @@ def check_status(who: str, status) -> None:
 def fail_unless_finite(who: str, x, given: tuple, why: str) -> None:
     """Raise, or leave a check, for infinities or NaN in x that are not due to those given."""
     if type(x) is Array:
-        if not holds_numbers(x) and all(map(holds_numbers, given)):
+        refused = not config.settings().clamp
+        if refused and not holds_numbers(x) and all(map(holds_numbers, given)):
             raise errors.SolverError(f"xcore.{who}: the result holds infinities or NaN: {why}.")
         return
     good = xnp.isfinite(xnp.asarray(x)).all()

@@ -123,6 +123,8 @@ def _from_list(items, dtype):
     kinds = leaf_classes(items)
     if kinds <= set(SCALARS):
         return _from_numbers(items, dtype)
+    if any(hasattr(kind, "__jax_array__") for kind in kinds):
+        items = _held_in(items)
     leaves = list(_leaves(items))
     if dtype is None:
         plain = lambda x: isinstance(x, (Value, *SCALARS)) and not isinstance(x, np.generic)  # noqa: E731
@@ -159,6 +161,18 @@ def leaf_classes(items) -> set:
         return found
     inner = [leaf_classes(i) for i in items if isinstance(i, (list, tuple))]
     return set().union(found - nested, *inner)
+
+
+def _held_in(items) -> list:
+    """Nested lists with the arrays that objects in them say they are."""
+    return [
+        _held_in(i)
+        if isinstance(i, (list, tuple))
+        else i.__jax_array__()
+        if hasattr(i, "__jax_array__")
+        else i
+        for i in items
+    ]
 
 
 def _leaves(items):
