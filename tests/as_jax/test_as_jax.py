@@ -10,7 +10,16 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-FILES = "checks.py", "names.py", "behind.py", "spread.py", "gradients.py", "draws.py", "refusals.py"
+FILES = (
+    "checks.py",
+    "names.py",
+    "behind.py",
+    "spread.py",
+    "gradients.py",
+    "draws.py",
+    "refusals.py",
+    "lenient.py",
+)
 CHECKS = [
     (file, name)
     for file in FILES

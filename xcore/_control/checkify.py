@@ -57,7 +57,8 @@ def checkify(
       f: function of pytrees of arrays.
       errors: what is checked, combined with ``|``: ``user_checks`` (calls of ``check``),
         ``nan_checks``, ``div_checks`` (division by zero), ``index_checks`` (positions outside of an
-        array); ``float_checks``, ``automatic_checks`` and ``all_checks`` are several of these.
+        array); ``float_checks``, ``automatic_checks`` and ``all_checks`` are several of these. What no result
+        needs is not computed, and not checked.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> def f(x, i):

@@ -18,8 +18,9 @@ from .._core.eval import is_array_like, to_value
 from .._core.key_uses import Tracing, count_once, undo_uses
 from .._core.program import Eqn, Program, Var, eval_program, trace_closed
 from .._core.types import ArrayType, typeof
-from .._ops import broadcast_in_dim, full_like_type, zeros
+from .._ops import broadcast, broadcast_in_dim, full_like_type, stop_gradient, zeros
 from .._ops.elementwise import strengthened
+from .._transforms.jvp import jvp_flat
 from .._transforms.programs import (
     batch_program,
     fill,
@@ -41,6 +42,7 @@ from .carry import (
     weakened_where,
 )  # fmt: skip
 from .checks import check_branch
+from .custom_ops import JVPRule, custom_jvp_function
 from .masked import masked
 
 
@@ -184,17 +186,42 @@ def _batch(size, args, batched, *, branches, axis_name=None, **by):
         wanted = tuple(any(f) for f in zip(*flags, strict=True))
         made = tuple(batch_program(p, size, batched[1:], wanted, axis_name)[0] for p in branches)
         return cond_op(index, *rest, branches=made, **by), list(wanted)
-    # batch elements choose differently: run all branches, and take each batch element's
-    every, outs = [True] * len(branches[0].outputs), None
-    index = ops.clamp(zeros(typeof(index)), index, full_like_type(typeof(index), len(branches) - 1))
-    for k, p in enumerate(branches):
-        chosen = ops.eq(index, full_like_type(typeof(index), k))
-        q, _ = batch_program(masked(p), size, [True, *batched[1:]], every, axis_name)
-        mine = eval_program(q, [chosen, *rest])
-        outs = [_select_elements(chosen, a, b) for a, b in zip(mine, outs)] if k else mine
+    run = functools.partial(_run_all, size, batched[1:], branches, axis_name)
+    if any(p.effects for p in branches):
+        outs = run(args, [dtypes.is_inexact(typeof(x).dtype) for x in rest])
+    else:
+        rule = JVPRule("cond", lambda *xs: run(xs), functools.partial(_jvp_of_chosen, run))
+        outs = bind(custom_jvp_function, *args, rule=rule)
     passed = _passed_on(branches)  # what all branches hand on as it is keeps what it was
     flags = [True if i is None else batched[1 + i] for i in passed]
     return [x if i is None else rest[i] for x, i in zip(outs, passed)], flags
+
+
+def _run_all(size, batched, branches, axis_name, args, guarded=()):
+    """Results of a batch whose elements choose differently: all branches run, each element's is taken.
+
+    ``guarded`` operands have no tangent in branches that are not chosen, whose slope may be infinite.
+    """
+    index, *rest = args
+    every, outs = [True] * len(branches[0].outputs), None
+    index = ops.clamp(zeros(typeof(index)), index, full_like_type(typeof(index), len(branches) - 1))
+    flags = [b or g for b, g in zip(batched, guarded or [False] * len(rest), strict=True)]
+    rest = [x if b == f else broadcast(x, size) for x, b, f in zip(rest, batched, flags)]
+    for k, p in enumerate(branches):
+        chosen = ops.eq(index, full_like_type(typeof(index), k))
+        given = [
+            _select_elements(chosen, x, stop_gradient(x)) if g else x
+            for x, g in zip(rest, guarded or [False] * len(rest), strict=True)
+        ]
+        q, _ = batch_program(masked(p), size, [True, *flags], every, axis_name)
+        mine = eval_program(q, [chosen, *given])
+        outs = [_select_elements(chosen, a, b) for a, b in zip(mine, outs)] if k else mine
+    return outs
+
+
+def _jvp_of_chosen(run, primals, tangents):
+    guarded = [t is not None for t in tangents[1:]]
+    return jvp_flat(lambda *xs: run(xs, guarded), primals, tangents)
 
 
 def _passed_on(branches) -> list[int | None]:

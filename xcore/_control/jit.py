@@ -60,7 +60,9 @@ class Variant:
         self.in_tree, self.out_tree = in_tree, out_tree
         self.donors = donors
         self.places = places  # for each leaf of the arguments the sharding it must have, or None
-        self.out_devices = out_devices  # for each result the one device it must go to, or None
+        self.out_devices = (
+            out_devices  # for each result the sharding that puts it onto one device, or None
+        )
         self.uses: list = []  # of random keys, and the ids of the tracers that stood for arguments
         self.own: list = []
         self.wide = any(c.type.dtype in lowered_for.WIDE for c in captured)
@@ -203,8 +205,8 @@ class Jitted(Arguments):
         if self.out_shardings is None:
             return outs
         found = placements("out_shardings", self.out_shardings, result)
-        single = [s.devices[0] if s is not None and len(s.devices) == 1 else None for s in found]
-        devices[:] = single if any(single) else []
+        single = [s if s is not None and len(s.devices) == 1 else None for s in found]
+        devices[:] = single if any(s is not None for s in single) else []
         return list(map(constrained, outs, found))
 
     def _result(self, x, i, result):
@@ -287,7 +289,8 @@ class Jitted(Arguments):
         outs = execute(exe, arrays)
         if found.out_devices:
             moved = zip(outs, found.out_devices, strict=True)
-            return [x if d is None else to_device(x, d) for x, d in moved], None, ()
+            outs = [x if s is None else reshard(to_device(x, s.devices[0]), s) for x, s in moved]
+            return outs, None, ()
         n = len(found.captured)
         if any([type(v) is Array and v is not a for v, a in zip(values, arrays[n:], strict=True)]):
             return outs, None, ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import SupportsIndex
 
 import numpy as np
@@ -13,7 +14,7 @@ from .._core.source import boundary, wraps, written_at
 from .._ops import concatenate, pad, reshape, rev, slice, slice_along
 from .._ops.elementwise import strengthened, weakened
 from .._transforms.map import vmap
-from .carry import Body, check_carry, leaf_values, trace_carry_body, weakened_where
+from .carry import Body, check_carry, known, leaf_values, trace_carry_body, weakened_where
 from .progress import Bar
 from .scan import Scan
 from .while_loop import while_loop
@@ -65,7 +66,7 @@ def _trace_step(who, f, init, structure, rows, xs, xs_structure):
 
 
 def _checked_pair(who, f, result):
-    if not (isinstance(result, tuple) and len(result) == 2):
+    if not (isinstance(result, (tuple, list)) and len(result) == 2):
         raise TypeError(
             f"xcore.{who}: the body{written_at(f)} must return a pair (carry, y), but returned "
             f"{errors.describe(result)}. "
@@ -186,9 +187,16 @@ def fori_loop(lower, upper, body_fun, init_val, *, unroll=None, progress=False):
         _check_bound(name, bound)
     lower, upper = _concrete_bound(lower), _concrete_bound(upper)
     dtype = _index_dtype(lower, upper)
+    floats = dtypes.is_floating(dtype)
+    n = _count_from(lower, upper) if floats else None
     if _static_int(lower) and _static_int(upper):
         n = max(0, int(upper) - int(lower))
-        start = np.asarray(int(lower), dtype)[()]
+    if n is not None:
+        start = (
+            ops.convert(to_value(lower), dtype=dtype)
+            if floats
+            else np.asarray(int(lower), dtype)[()]
+        )
 
         @wraps(body_fun)
         def step(state, _):
@@ -215,10 +223,16 @@ def fori_loop(lower, upper, body_fun, init_val, *, unroll=None, progress=False):
 
 def _check_bound(name, x) -> None:
     t = typeof(to_value(x)) if is_array_like(x) else None
-    if t is None or t.shape or not dtypes.is_integer(t.dtype):
+    if t is None or t.shape or dtypes.kind(t.dtype) not in ("int", "uint", "float"):
         raise TypeError(
             f"xcore.lax.fori_loop: {name} must be an integer scalar, given {errors.describe(x)}."
         )
+
+
+def _count_from(lower, upper) -> int | None:
+    """The number of steps between floats whose values are known, whatever their derivatives."""
+    low, high = (known(float, ops.stop_gradient(to_value(b))) for b in (lower, upper))
+    return None if low is None or high is None else max(0, math.ceil(high - low))
 
 
 def _concrete_bound(x):
@@ -303,7 +317,16 @@ def associative_scan(fn, elems, reverse: bool = False, axis: int = 0):
     values, structure = leaf_values("lax.associative_scan", "elems", elems)
     if not values:
         return elems
-    axis = axis % typeof(values[0]).ndim
+    ranks = [typeof(v).ndim for v in values]
+    if not all(-r <= axis < r for r in ranks):
+        least = min(ranks)
+        wanted = (
+            f"an axis of all of elems, of which one has {least} axes"
+            if least
+            else "none: elems are numbers"
+        )
+        raise errors.bad_argument("lax.associative_scan", "axis", axis, wanted)
+    axis = axis % ranks[0]
     n = typeof(values[0]).shape[axis]
     if any(typeof(v).shape[axis] != n for v in values):
         raise errors.ShapeError(

@@ -11,6 +11,7 @@ from .. import _ops as ops
 from .._core import ArrayType, Op, bind, boundary, config, dtypes, errors, to_value, tree, typeof
 from .._core.program import Program, eval_program, trace_closed
 from .._ops import broadcast, broadcast_in_dim, full_like_type, reduce_or, zeros
+from .._ops.elementwise import to_user
 from .._transforms.programs import batch_program, fill, jvp_program, zeros_for
 from .carry import Body, check_carry, leaf_values, trace_carry_body, weakened_where
 from .checkpointed import linearize_loop
@@ -309,7 +310,7 @@ def _run_in_python(cond_fun, body_fun, val, max_steps):
     step = 0
     while (max_steps is None or step < max_steps) and cond_fun(val):
         val, step = body_fun(val), step + 1
-    return val
+    return tree.map(lambda x: to_user(to_value(x)), val)
 
 
 def _with_bar(cond_fun, body_fun, init_val, progress, **options):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._core import Alternative, ArrayType, Linear, Op, config, errors, typeof
+from .._core import Alternative, ArrayType, Linear, Op, config, dtypes, errors, typeof
 from .._cpu.dot import in_better_form, is_best_apart, is_plain_product
 from .elementwise import convert
 from .families import NUMBERS, add, all_weak, check_kind
@@ -42,6 +42,9 @@ def _dot_type(x, y, *, contract, batch, precision=None, out=None):
     if x.dtype != y.dtype:
         raise errors.dtype_mismatch("dot_general", lhs=x, rhs=y)
     check_kind("dot_general", x.dtype, NUMBERS | {"bool"})
+    if out is not None and dtypes.is_complex(x.dtype) and not dtypes.is_complex(out):
+        why = "complex (a product of complex numbers is)"
+        raise errors.bad_argument("dot_general", "preferred_element_type", out, why)
     pairs = [*zip(*contract, strict=True), *zip(*batch, strict=True)]
     if any(x.shape[i] != y.shape[j] for i, j in pairs):
         raise errors.shape_mismatch(

@@ -456,6 +456,9 @@ def to_user(x: Operand) -> Value:
 
 def _bitcast_type(x, *, dtype):
     old, new = dtypes.bits_of(x.dtype), dtypes.bits_of(dtype)
+    odd = [d for d in (x.dtype, dtype) if dtypes.kind(d) in ("bool", "complex")]
+    if odd and x.dtype != dtype:
+        raise errors.dtype_not_allowed("bitcast_convert", odd[0], "float and int and uint")
     if old == new:
         return [ArrayType(x.shape, dtype)]
     if old > new:
@@ -508,6 +511,12 @@ def _zero_like(x):
     return zeros(typeof(x).strong())
 
 
+def _complex_of(dtype):
+    if dtype.itemsize < 4:
+        raise errors.dtype_not_allowed("complex", dtype, "float32 and float64")
+    return dtypes.to_complex(dtype)
+
+
 # fmt: off
 real = elementwise(
     "real", kinds={"complex"}, result=dtypes.to_real, linear="each",
@@ -518,7 +527,7 @@ imag = elementwise(
     transpose=lambda ct, z: complex(_zero_like(ct), neg(ct)),
 )
 complex = elementwise(
-    "complex", args=2, kinds=FLOATS, result=dtypes.to_complex, linear="jointly",
+    "complex", args=2, kinds=FLOATS, result=_complex_of, linear="jointly",
     transpose=(lambda ct, x, y: real(ct), lambda ct, x, y: neg(imag(ct))),
 )
 # fmt: on

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from .._core import ArrayType, Linear, Op, dtypes, errors, typeof
@@ -193,12 +195,31 @@ def _are_axes(numbers, ndim: int) -> bool:
     return len(set(numbers)) == len(numbers) and all(0 <= i < ndim for i in numbers)
 
 
-def _check_window(who: str, x, dims: GatherDims) -> None:
+def _rise(numbers) -> bool:
+    return all(a < b for a, b in itertools.pairwise(numbers))
+
+
+def _check_window(who: str, x, indices, dims: GatherDims) -> None:
     """Each axis of the operand has a place in the window's axes, or has gone."""
     gone = (*dims.collapsed, *dims.operand_batch)
     if not _are_axes(gone, x.ndim) or len(dims.offset) != x.ndim - len(gone):
         why = f"need {x.ndim - len(set(gone))} axes of windows, as {gone} have gone; given {dims.offset}"
         raise errors.shape_mismatch(who, why, x=x)
+    rank = indices.ndim - 1 + len(dims.offset)
+    if not _are_axes(dims.offset, rank) or not all(
+        map(_rise, (dims.offset, dims.collapsed, dims.operand_batch))
+    ):
+        why = f"need axes that rise, those of windows below {rank}; given {dims.offset}, {dims.collapsed}, "
+        raise errors.shape_mismatch(who, f"{why}{dims.operand_batch}", x=x, indices=indices)
+    paired = list(zip(dims.operand_batch, dims.indices_batch, strict=False))
+    if (
+        len(dims.operand_batch) != len(dims.indices_batch)
+        or not _are_axes(dims.indices_batch, indices.ndim - 1)
+        or any(x.shape[i] != indices.shape[j] for i, j in paired)
+        or not set(dims.operand_batch).isdisjoint(dims.start_map)
+    ):
+        why = f"need pairs of batch axes of equal lengths, none of which is indexed; given {dims.operand_batch}, "
+        raise errors.shape_mismatch(who, f"{why}{dims.indices_batch}", x=x, indices=indices)
 
 
 def _gather_type(x, indices, *, dims, sizes, mode, fill_value=None, unique=False, sorted=False):
@@ -209,7 +230,10 @@ def _gather_type(x, indices, *, dims, sizes, mode, fill_value=None, unique=False
         raise errors.shape_mismatch("gather", why, x=x, indices=indices)
     if len(sizes) != x.ndim or any(not 0 <= s <= n for s, n in zip(sizes, x.shape, strict=True)):
         raise errors.shape_mismatch("gather", f"has no window of sizes {sizes}", x=x)
-    _check_window("gather", x, dims)
+    _check_window("gather", x, indices, dims)
+    if any(sizes[i] > 1 for i in (*dims.collapsed, *dims.operand_batch)):
+        why = f"need windows of size 1 along {dims.collapsed} and {dims.operand_batch}, given {tuple(sizes)}"
+        raise errors.shape_mismatch("gather", why, x=x)
     return [ArrayType(gather_result_shape(x, indices, dims, sizes), x.dtype, x.weak)]
 
 
@@ -334,9 +358,20 @@ def _scatter_type(x, indices, updates, *, dims, how, mode, unique=False, sorted=
         raise errors.dtype_mismatch(f"scatter_{how}", x=x, updates=updates)
     if not dtypes.is_integer(indices.dtype) or indices.shape[-1:] != (len(dims.start_map),):
         raise errors.shape_mismatch("scatter", "need integer rows of indices", x=x, indices=indices)
-    _check_window("scatter", x, dims)
+    if not _are_axes(dims.start_map, x.ndim):
+        why = f"need different axes of x for the indices, given {tuple(dims.start_map)}"
+        raise errors.shape_mismatch("scatter", why, x=x, indices=indices)
+    _check_window("scatter", x, indices, dims)
     if updates.ndim != indices.ndim - 1 + len(dims.offset):
         why = f"need updates of {indices.ndim - 1 + len(dims.offset)} axes: those of the indices, and of a window"
+        raise errors.shape_mismatch("scatter", why, indices=indices, updates=updates)
+    gone = {*dims.collapsed, *dims.operand_batch}
+    window = [updates.shape[i] for i in dims.offset]
+    rows = tuple(n for i, n in enumerate(updates.shape) if i not in dims.offset)
+    if any(n > m for n, m in zip(window, [m for i, m in enumerate(x.shape) if i not in gone])):
+        raise errors.shape_mismatch("scatter", "need windows that x has", x=x, updates=updates)
+    if rows != indices.shape[:-1]:
+        why = "need updates for each row of indices"
         raise errors.shape_mismatch("scatter", why, indices=indices, updates=updates)
     return [x]
 
@@ -393,11 +428,28 @@ def _set_tangent(x_type, indices, gx, gu, u_type, **params):
 
 
 def _mul_tangent(x, indices, updates, out, gx, gu, **params):
-    t = typeof(x).strong()
+    """Each factor's tangent times the product of all others, of which some may be 0."""
+    t, u = typeof(x).strong(), typeof(updates).strong()
     factor = scatter_in_range(full_like_type(t, 1), indices, updates, how="mul", **params)
-    dims, sizes = as_gather(t, typeof(updates), params["dims"])
-    here = gather(out, indices, dims=dims, sizes=sizes, mode="clip")
-    share = div(mul(gu, here), updates)
+    dims, sizes = as_gather(t, u, params["dims"])
+
+    def at_updates(y):
+        return gather(y, indices, dims=dims, sizes=sizes, mode="clip")
+
+    def apart(y, t):
+        """(whether it is 0, as a number; the number, or 1 where it is 0)"""
+        zero = eq(y, zeros(t))
+        return convert(zero, dtype=t.dtype), select(zero, full_like_type(t, 1), y)
+
+    if params.get("unique"):
+        others = at_updates(x)
+    else:
+        (zero_x, one_x), (zero_u, one_u) = apart(x, t), apart(updates, u)
+        nulls = scatter_in_range(zero_x, indices, zero_u, how="add", **params)
+        whole = scatter_in_range(one_x, indices, one_u, how="mul", **params)
+        none_else = eq(at_updates(nulls), zero_u)
+        others = select(none_else, div(at_updates(whole), one_u), zeros(u))
+    share = mul(gu, others)
     return scatter_in_range(mul(gx, factor), indices, share, how="add", **params)
 
 

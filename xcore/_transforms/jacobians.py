@@ -96,8 +96,8 @@ def _check_results(who: str, outs: Sequence[Operand], holomorphic: bool) -> None
     for t in map(typeof, outs):
         if not dtypes.is_inexact(t.dtype):
             raise errors.DTypeError(
-                f"xcore.{who}: the results must be floating-point numbers, but the function returned {t}. Convert it with "
-                ".astype(float), or return it as aux, with has_aux=True."
+                f"xcore.{who}: the results must be floating-point numbers, but the function returned {t}. Convert it "
+                "with .astype(float), or return it as aux, with has_aux=True."
             )
 
 

@@ -19,6 +19,7 @@ _IDLE = {
         "conv_transpose": {"use_consistent_padding": (False,)},
         "mul": {"out_dtype": (None,)},
     },
+    "jax.debug": {"print": {"skip_format_check": (False, True)}},
     "jax": {
         "checkpoint remat": {"concrete": (False, True)},
         "vjp": {"reduce_axes": ((), None)},
@@ -41,6 +42,7 @@ _RENAMED = {
     "jax.sharding": {"reshard": {"xs": "x", "out_shardings": "shardings"}},
     "jax.scipy.special": {"erfinv": {"x": "y"}, "fresnel hyp2f1 loggamma spence": {"x": "z"},
                           "kl_div rel_entr": {"p": "x", "q": "y"}},
+    "jax.scipy.linalg": {"solve_sylvester": {"A": "a", "B": "b", "C": "q"}},
     "jax.dlpack": {"from_dlpack": {"external_array": "x"}},
 }  # fmt: skip
 

@@ -93,7 +93,8 @@ def lstm_ref(x, h_0, c_0, W_ih, W_hh, b_ih, b_hh, seq_lengths, input_size, hidde
             last_h.append(xnp.take_along_axis(h, ends, 0)[0])
             last_c.append(xnp.take_along_axis(c, ends, 0)[0])
             outs.append(_reversed_in_time(h, lengths) if side else h)
-        seq = xnp.concatenate(outs, -1)
+        inside = xnp.arange(seq.shape[0])[:, None, None] < lengths[:, None]
+        seq = xnp.where(inside, xnp.concatenate(outs, -1), 0)
     return xnp.swapaxes(seq, 0, 1), xnp.stack(last_h), xnp.stack(last_c)
 
 

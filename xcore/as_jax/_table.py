@@ -50,7 +50,7 @@ jax.custom_derivatives: xcore.custom_derivatives: _rule_tables: zero_from_primal
     custom_vjp_primal_tree_values _wrappers: custom_jvp_call_p custom_vjp_call_p
 jax.debug: xcore.debug: _small_modules: log=debug_log
 jax.dlpack: xcore.dlpack: _small_modules: is_supported_dtype
-jax.dtypes: xcore.dtypes: _wrappers: TypePromotionError canonicalize_dtype issubdtype scalar_type_of
+jax.dtypes: xcore.dtypes: _wrappers: TypePromotionError canonicalize_dtype finfo issubdtype scalar_type_of
     _small_modules: itemsize_bits
 jax.errors: xcore.errors: _small_modules: JAXTypeError JAXIndexError JaxprTypeError
     InconclusiveDimensionOperation
@@ -126,7 +126,7 @@ jax.monitoring: : _settings: clear_event_listeners record_event record_event_dur
     unregister_event_listener unregister_event_time_span_listener unregister_scalar_listener
 jax.nn.initializers: xcore.nn.initializers: _small_modules: Initializer
 jax.numpy: xcore.numpy: _forms: bincount einsum_path promote_types xcore.numpy: complex_=complex128 float_=float64
-    int_=int64 uint=uint64 _wrappers: array asarray histogram histogram2d histogramdd issubdtype
+    int_=int64 uint=uint64 _wrappers: array asarray finfo histogram histogram2d histogramdd issubdtype
     ndim shape size
 jax.profiler: xcore.profiler: _small_modules: ProfileOptions stop_server
 jax.random: xcore.random: _rejection: key PRNGKey ball beta chisquare dirichlet f gamma generalized_normal

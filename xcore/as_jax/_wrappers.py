@@ -122,9 +122,18 @@ shape, ndim = _of_structs(xc.numpy.shape, ()), _of_structs(xc.numpy.ndim, 0)
 size = _of_structs(xc.numpy.size, 1)
 
 
-def issubdtype(a, b) -> bool:
+def issubdtype(arg1, arg2) -> bool:
     """As in NumPy, where None is float64."""
-    return xc.dtypes.issubdtype(np.dtype(None) if a is None else a, b)
+    return xc.dtypes.issubdtype(np.dtype(None) if arg1 is None else arg1, arg2)
+
+
+class finfo(xc.numpy.finfo):
+    """Limits as NumPy's numbers of the dtype, which are as strong as its arrays."""
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._info, name)
 
 
 def _counts_as(f, samples: int, dtype_of):
@@ -154,7 +163,7 @@ def _counts_in_floats(f):
 
 
 def _of_data(data):
-    return xc.numpy.result_type(*[xc.numpy.asarray(x) for x in data])
+    return inexact_dtype(xc.numpy.result_type(*[xc.numpy.asarray(x) for x in data]))
 
 
 histogram = _counts_in_floats(_counts_as(xc.numpy.histogram, 1, _of_data))

@@ -347,7 +347,7 @@ def Dropout(rate: ArrayLike, mode: str = "train") -> Layer:
 
     Args:
       rate: the probability of keeping a value, in (0, 1].
-      mode: "train"; or "eval" for the identity.
+      mode: "train"; or "eval", or "test", for the identity.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> from xcore.example_libraries import stax
@@ -355,10 +355,10 @@ def Dropout(rate: ArrayLike, mode: str = "train") -> Layer:
     >>> sorted(set(apply((), xnp.ones(50), rng=xc.random.key(0)).tolist()))
     [0.0, 2.0]
     """
-    one_of("Dropout", "mode", mode, ("train", "eval"), "'train' or 'eval'")
+    one_of("Dropout", "mode", mode, ("train", "eval", "test"), "'train', 'eval' or 'test'")
 
     def f(x, rng=None, **kwargs):
-        if mode == "eval":
+        if mode != "train":
             return x
         if rng is None:
             raise errors.bad_argument(

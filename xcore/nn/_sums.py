@@ -125,6 +125,7 @@ def one_hot(x, num_classes, *, dtype=None, axis=-1):
             "nn.one_hot", "num_classes", num_classes, "a Python int", "It sets a shape."
         )
     dtype = dtypes.default_dtype("float") if dtype is None else dtypes.as_dtype(dtype)
+    x = xnp.asarray(x) if isinstance(x, (list, tuple)) else x
     return _one_hot(x, num_classes=num_classes.__index__(), dtype=dtype, axis=axis)
 
 

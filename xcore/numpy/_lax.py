@@ -10,6 +10,7 @@ import enum
 
 from .. import _ops as ops
 from .._core import boundary, config, dtypes, errors, fused, typeof
+from .._ops.elementwise import to_user
 from ._compound import moves
 from ._docstrings import named
 from ._placement import spreads
@@ -32,6 +33,8 @@ def select(pred, on_true, on_false):
     Array([0., 4.], dtype=float32)
     """
     pred = as_array("lax.select", pred)
+    if dtypes.is_integer(typeof(pred).dtype):  # as of select_n, whose cases these are
+        pred = ops.ne(pred, ops.zeros(typeof(pred)))
     return ops.select(pred, *as_alike("lax.select", on_true, on_false))
 
 
@@ -62,7 +65,7 @@ def select_n(which, *cases):
                 "lax.select_n", "cases", f"{len(cases)} arrays", "one or two, for booleans"
             )
         return ops.select(which, cases[-1], cases[0])
-    out = cases[-1]
+    out = to_user(cases[-1])
     for k in range(len(cases) - 2, -1, -1):
         out = ops.select(
             ops.eq(which, ops.full_like_type(typeof(which).strong(), k)), cases[k], out

@@ -6,6 +6,7 @@ import enum
 
 from .. import _ops as ops
 from .._core import dtypes, errors, fused, typeof
+from .._ops.families import INEXACT, check_kind
 from ._docstrings import named
 from ._elementwise import pick_of_two
 from ._functions import raised_two
@@ -114,6 +115,11 @@ def _row(name: str, count: int, doc: str, example: str, op=None, inexact: bool =
     return named(f, name, doc + about, f"xc.{who}{example}", count, "xcore.lax")
 
 
+def _exp2(x):
+    check_kind("lax.exp2", typeof(x).dtype, INEXACT)
+    return raised_two(x)
+
+
 def _reciprocal(x):
     return ops.div(ops.splat(typeof(x), 1), x)
 
@@ -150,7 +156,7 @@ reciprocal = _row("reciprocal", 1, "1/x.",
                   "(xnp.asarray([2.0, 0.0])) → Array([0.5, inf], dtype=float32)", _reciprocal, inexact=True)
 pow = _row("pow", 2, "x^y.", "(xnp.asarray([2.0, 9.0]), xnp.asarray([3.0, 0.5])) → Array([8., 3.], dtype=float32)")
 exp = _row("exp", 1, "e^x.", "(xnp.asarray([0.0, 1.0])) → Array([1. , 2.7183], dtype=float32)")
-exp2 = _row("exp2", 1, "2^x.", "(xnp.asarray([3.0, -1.0])) → Array([8. , 0.5], dtype=float32)", raised_two)
+exp2 = _row("exp2", 1, "2^x.", "(xnp.asarray([3.0, -1.0])) → Array([8. , 0.5], dtype=float32)", _exp2)
 expm1 = _row("expm1", 1, "e^x - 1, accurate near 0.",
              "(xnp.asarray([1e-8, 1.0])) → Array([1.0000e-08, 1.7183e+00], dtype=float32)")
 log = _row("log", 1, "Natural logarithm.", "(xnp.asarray([1.0, 10.0])) → Array([0. , 2.3026], dtype=float32)")

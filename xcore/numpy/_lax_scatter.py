@@ -233,7 +233,11 @@ def index_take(src, idxs, axes):
         ops.reshape(as_array("lax.index_take", i), shape=(*typeof(i).shape, 1)) for i in idxs
     ]
     indices = ops.concatenate(*columns, axis=1)
-    n = typeof(x).ndim
+    t, n = typeof(indices), typeof(x).ndim
+    ends = np.asarray([typeof(x).shape[a] for a in axes], t.dtype)
+    ends = ops.broadcast_in_dim(ops.constant(ends), shape=t.shape, dims=(1,))
+    if dtypes.kind(t.dtype) == "int":  # negative positions count from the end
+        indices = ops.select(ops.lt(indices, ops.zeros(t)), ops.add(indices, ends), indices)
     sizes = tuple(1 if a in axes else s for a, s in enumerate(typeof(x).shape))
     dims = GatherDims(range(1, n - len(axes) + 1), tuple(sorted(axes)), tuple(axes))
     return ops.gather(x, indices, dims=dims, sizes=sizes, mode="clip")

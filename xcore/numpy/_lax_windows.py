@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -84,7 +85,16 @@ def _layouts(numbers, ndim: int):
 
 
 def _conv_padding(padding, x, k, strides, lhs_dilation, rhs_dilation):
+    if any(s < 1 for s in (*strides, *lhs_dilation, *rhs_dilation)):
+        given = (tuple(strides), tuple(lhs_dilation), tuple(rhs_dilation))
+        raise errors.bad_argument(
+            "lax.conv", "strides and dilations", given, "1 or more along each axis"
+        )
     if not isinstance(padding, str):
+        pairs = isinstance(padding, Sequence) and all(np.shape(p) == (2,) for p in padding)
+        if not (pairs and len(padding) == len(x)):
+            wanted = f"'SAME', 'VALID', 'SAME_LOWER' or {len(x)} pairs (low, high)"
+            raise errors.bad_argument("lax.conv", "padding", padding, wanted)
         return tuple((int(a), int(b)) for a, b in padding)
     kind = padding.upper()
     if kind == "VALID":

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 
 import numpy as np
 
 from .. import _ops as ops
 from .._control.checks import check_positions
-from .._core import Array, ArrayType, Value, config, dtypes, errors, findings, is_traced, typeof
+from .._core import (
+    Array,
+    ArrayType,
+    Value,
+    config,
+    dtypes,
+    errors,
+    findings,
+    is_traced,
+    to_value,
+    typeof,
+)
 from .._ops import full_like_type
 from ._promote import as_array, astype, broadcast_shapes, broadcast_to
 
@@ -53,7 +65,24 @@ def _normalize(index) -> tuple:
     return tuple(_list_to_array(i) if isinstance(i, (list, tuple)) else i for i in items)
 
 
+def _positions(items):
+    """Nested tuples of numbers, some of them arrays, as one array of positions."""
+    parts = [_positions(i) if isinstance(i, tuple) else to_value(i) for i in items]
+    kind = functools.reduce(np.promote_types, [typeof(p).dtype for p in parts])
+    rows = [ops.reshape(ops.convert(p, dtype=kind), shape=(1, *typeof(p).shape)) for p in parts]
+    return ops.concatenate(*rows, axis=0)
+
+
+def _are_numbers(items) -> bool:
+    flat = [i for i in items if not isinstance(i, tuple)]
+    nested = all(_are_numbers(i) for i in items if isinstance(i, tuple))
+    kinds = (Value, int, np.integer, np.ndarray)
+    return nested and all(isinstance(i, kinds) and typeof(to_value(i)).shape == () for i in flat)
+
+
 def _list_to_array(items):
+    if isinstance(items, tuple) and _has_arrays(items) and _are_numbers(items):
+        return _positions(items)
     if any(isinstance(i, (Value, slice)) or i is None or i is Ellipsis for i in items):
         raise TypeError(
             "A list of arrays or slices is not an index. Use a tuple for several axes (x[a, b]), or "
@@ -67,6 +96,10 @@ def _list_to_array(items):
             "Use a tuple for several axes."
         ) from None
     return found.astype(np.int32) if found.size == 0 else found
+
+
+def _has_arrays(items) -> bool:
+    return any(isinstance(i, Value) or (isinstance(i, tuple) and _has_arrays(i)) for i in items)
 
 
 class Index:
