@@ -495,3 +495,47 @@ def test_checks_in_predicates(wrap, in_body, at):
         np.testing.assert_array_equal(out, arg)
     else:
         assert ("body at" if in_body and at else f"predicate at {at}") in text
+
+
+def _shown(f):
+    return lambda x: (f(x), x)[1]
+
+
+UNUSED = {
+    "nan": (_shown(xnp.log), "NaN"),
+    "division": (_shown(lambda x: 1 / xnp.add(x, 1)), "division by zero"),
+    "in jit": (_shown(xc.jit(lambda x: xnp.log(x))), "NaN"),
+    "in a loop": (lambda x: lax.fori_loop(0, 2, lambda i, c: _shown(xnp.log)(c), x), "NaN"),
+    "in a condition": (lambda x: lax.while_loop(lambda c: (xnp.log(c), c < 0)[1], lambda c: c + 2, x), "NaN"),
+    "in a branch": (lambda x: lax.cond(x < 0, _shown(xnp.log), lambda x: x, x), "NaN"),
+    "position": (_shown(lambda x: xnp.ones(3)[xnp.multiply(4, x).astype(int)]), "index -4 is out of bounds"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, xc.jit, xc.checkpoint])
+@pytest.mark.parametrize("name", UNUSED)
+def test_what_no_result_needs_is_checked(name, wrap):
+    f, expected = UNUSED[name]
+    f = wrap(f)
+    f(-1.0)  # a trace that is kept, without what nobody needs
+    kinds = ck.automatic_checks
+    err, out = checkify(f, kinds)(-1.0)
+    assert expected in err.get() and float(out) in (-1.0, 1.0)
+    assert expected in xc.jit(checkify(f, kinds))(-1.0)[0].get()
+    if name != "in a condition":
+        assert checkify(f, kinds)(0.25)[0].get() is None
+    assert checkify(f)(-1.0)[0].get() is None  # of users' checks there is none
+
+
+@pytest.mark.parametrize("kinds", [ck.index_checks, ck.all_checks])
+def test_positions_that_are_filled_where_nobody_asked_for_it(kinds):
+    x = xnp.arange(3.0)
+    for take in (
+        lambda i, **k: xnp.take(x, i, **k),
+        lambda i, **k: xnp.take_along_axis(x, i, 0, **k),
+    ):
+        f = lambda i, take=take, **k: take(xnp.atleast_1d(i), **k)
+        for g in (f, xc.jit(f)):
+            assert "index 7 is out" in checkify(g, kinds)(7)[0].get()
+            assert checkify(g, kinds)(2)[0].get() is None
+        assert checkify(lambda i, f=f: f(i, mode="fill"), kinds)(7)[0].get() is None

@@ -137,13 +137,18 @@ def _sites(p: Program, kinds) -> list[tuple]:
         for e in p.eqns:
             if e.op.nested:
                 found += [s for q in programs_of(e.params) for s in _sites(q, kinds)]
-            elif e.op is check_op and "user" in kinds:
+            elif _is_asked(e, kinds):
                 found.append(tuple(_own_types(e)))
             else:
                 found += [types for _, types in _checks_of(e, kinds)]
         return found
 
     return p.memo(("sites", kinds), search)
+
+
+def _is_asked(e, kinds) -> bool:
+    """Whether it is a check that counts: of a user's, or of positions by a setting or for these kinds."""
+    return e.op is check_op and ("user" in kinds or e.params.get("kind") in kinds)
 
 
 def _own_types(e) -> list[ArrayType]:
@@ -169,7 +174,7 @@ def checker(p: Program, kinds) -> Threader:
         return e.op is check_op or bool(_checks_of(e, kinds))
 
     def visit(e, error, ins):
-        if e.op is check_op and "user" not in kinds:
+        if e.op is check_op and not _is_asked(e, kinds):
             return error, []  # a check that nobody asked for
         if e.op is check_op:
             number, values = _first_failed(e, ins)

@@ -46,6 +46,15 @@ def _as_values():
     return findings.allow() if config.settings().sanitize else contextlib.nullcontext()
 
 
+@contextlib.contextmanager
+def _looking_for(kinds):
+    token = findings.checkified.set(findings.checkified.get() | kinds)
+    try:
+        yield
+    finally:
+        findings.checkified.reset(token)
+
+
 def checkify(
     f: Callable[P, R], errors: frozenset[Any] = user_checks
 ) -> Callable[P, tuple[Error, R]]:
@@ -57,8 +66,7 @@ def checkify(
       f: function of pytrees of arrays.
       errors: what is checked, combined with ``|``: ``user_checks`` (calls of ``check``),
         ``nan_checks``, ``div_checks`` (division by zero), ``index_checks`` (positions outside of an
-        array); ``float_checks``, ``automatic_checks`` and ``all_checks`` are several of these. What no result
-        needs is not computed, and not checked.
+        array); ``float_checks``, ``automatic_checks`` and ``all_checks`` are several of these.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> def f(x, i):
@@ -81,7 +89,7 @@ def checkify(
     @wraps(f)
     @boundary
     def checked(*args, **kwargs):
-        with _as_values():
+        with _as_values(), _looking_for(kinds - user_checks):
             found, values = Jitted(f, None, None, None, None, False).find(args, kwargs)
         program = _program_with_checks(found.program, kinds)
         values = [*found.captured, *values]

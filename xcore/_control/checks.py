@@ -201,7 +201,7 @@ def _raise_if_failed(code, *payload):
     Error(code, payload).throw()
 
 
-def _check_type(code, *payload, active):
+def _check_type(code, *payload, active, kind="user"):
     if code.dtype != dtypes.int32 or any(p.shape[: code.ndim] != code.shape for p in payload):
         raise errors.shape_mismatch(
             "check", "need an int32 code with the same batch elements", code=code
@@ -209,38 +209,39 @@ def _check_type(code, *payload, active):
     return []
 
 
-def _check_eager(*args, active):
+def _check_eager(*args, active, kind="user"):
     if active or config.settings().sanitize:
         _raise_if_failed(*[np.asarray(to_array(a)) for a in args])
     return []
 
 
-def _check_lower(ctx, *values, active):
+def _check_lower(ctx, *values, active, kind="user"):
     return (
         ctx.host_call(wrap_callback(_raise_if_failed, [], None), list(values), []) if active else []
     )
 
 
-def _check_batch(size, args, batched, *, active):
+def _check_batch(size, args, batched, **params):
     full = [a if b else broadcast(a, size) for a, b in zip(args, batched, strict=True)]
-    return bind(check_op, *full, active=active), []
+    return bind(check_op, *full, **params), []
 
 
 check_op = Op(
     "check",
     type=_check_type,
     lower=_check_lower,
-    jvp=lambda primals, tangents, *, active: (bind(check_op, *primals, active=active), []),
+    jvp=lambda primals, tangents, **params: (bind(check_op, *primals, **params), []),
     batch=_check_batch,
     eager=_check_eager,
-    effects=lambda active: frozenset({"check" if active else INERT}),
+    effects=lambda active, kind="user": frozenset({"check" if active else INERT}),
     many=True,
 )
 
 
 def fail_if(failed, site: Site, values, active: bool = True) -> None:
     code = ops.select(failed, np.int32(site.number), np.int32(0))
-    bind(check_op, code, *values, active=active)
+    kind = {"kind": "index"} if site.kind == "index" else {}
+    bind(check_op, code, *values, active=active, **kind)
 
 
 def first_bad(bad, values):

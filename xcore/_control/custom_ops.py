@@ -59,6 +59,9 @@ class JVPRule:
     def __init__(self, name: str, function, derivative):
         self.name, self.function, self.derivative = name, function, derivative
 
+    def __repr__(self) -> str:
+        return self.name
+
     def canonical(self) -> str:
         return "rule"  # it says how to differentiate a program, not what the program computes
 
@@ -92,6 +95,9 @@ class VJPRule:
 
     def __init__(self, name: str, function, forward):
         self.name, self.function, self.forward = name, function, forward
+
+    def __repr__(self) -> str:
+        return self.name
 
     def canonical(self) -> str:
         return "rule"

@@ -11,7 +11,18 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict, Unpack, overload
 
-from .._core import Array, compile, config, dtypes, errors, is_array_like, to_array, to_value, tree
+from .._core import (
+    Array,
+    compile,
+    config,
+    dtypes,
+    errors,
+    findings,
+    is_array_like,
+    to_array,
+    to_value,
+    tree,
+)  # fmt: skip
 from .._core.config import FastCache, FastList, get_state
 from .._core.devices import devices
 from .._core.eval import (
@@ -129,7 +140,8 @@ class Jitted(Arguments):
         types = tuple([v.type for v in values])
         sets = sets_of(values)
         axes = (*axis_sizes().items(),)  # programs hold their sizes
-        key = (structure, types, statics, config.settings(), sets, axes)
+        checks = findings.checkified.get()
+        key = (structure, types, statics, config.settings(), sets, checks, axes)
         found = self.traces.lookup(key)
         if found is not None:
             self.hits += 1

@@ -16,6 +16,7 @@ import linecache
 import sys
 import warnings
 import weakref
+from contextvars import ContextVar
 from types import CodeType
 from typing import Any, cast
 
@@ -83,9 +84,18 @@ def looks_for(kind: str) -> bool:
     return on and not is_allowed(kind)
 
 
+# The automatic checks that an enclosing ``checkify`` asks for. Programs traced for it keep what no result needs.
+checkified: ContextVar[frozenset[str]] = ContextVar("xcore checks", default=frozenset())
+
+
 def checks_positions() -> bool:
     """Whether positions that are known at run time only are checked."""
     return config.settings().checks_indices and not is_allowed("index")
+
+
+def checks_filled() -> bool:
+    """Whether they are where an operation that fills says nothing of them itself."""
+    return "index" in checkified.get() or checks_positions()
 
 
 # Reporting

@@ -409,7 +409,8 @@ class RecordTrace(Trace):
         self.live = False
         captured = list(self.captured.values())
         program = Program([v for _, v in captured] + self.arguments, self.eqns, outputs, name)
-        return dead_code_eliminated(program), [x for x, _ in captured]
+        kept = program if findings.checkified.get() else dead_code_eliminated(program)
+        return kept, [x for x, _ in captured]
 
 
 def check_live(x: Tracer) -> None:

@@ -72,7 +72,7 @@ def _take(a, indices, axis, mode, fill_value, unique, is_sorted):
     if axis is None:
         a, axis = ravel(a), 0
     axis = one_axis(who, axis, typeof(a).ndim)
-    if mode is None and findings.checks_positions():
+    if mode is None and findings.checks_filled():
         check_positions(indices, axis, typeof(a).shape)
     indices = _wrapped(indices, typeof(a).shape[axis], mode)
     at = (*(slice(None),) * axis, indices)
@@ -136,7 +136,7 @@ def _take_along(arr, indices, axis, mode, fill_value, wraps):
         indices = astype(indices, dtypes.default_dtype("int"))
         outside = 0 if mode == "clip" else typeof(arr).shape[axis]
         indices = choose(indices < 0, ops.full_like_type(typeof(indices), outside), indices)
-    if mode is None and findings.checks_positions():
+    if mode is None and findings.checks_filled():
         check_positions(indices, axis, typeof(arr).shape)
     at = _along(who, arr, indices, axis)
     return getitem(arr, at, "fill" if mode is None else mode, fill_value)
