@@ -123,7 +123,7 @@ def _from_list(items, dtype):
     kinds = leaf_classes(items)
     if kinds <= set(SCALARS):
         return _from_numbers(items, dtype)
-    if any(hasattr(kind, "__jax_array__") for kind in kinds):
+    if any(map(_tells_what_it_holds, kinds)):
         items = _held_in(items)
     leaves = list(_leaves(items))
     if dtype is None:
@@ -163,13 +163,17 @@ def leaf_classes(items) -> set:
     return set().union(found - nested, *inner)
 
 
+def _tells_what_it_holds(kind: type) -> bool:
+    return hasattr(kind, "__jax_array__") and not issubclass(kind, Value)
+
+
 def _held_in(items) -> list:
     """Nested lists with the arrays that objects in them say they are."""
     return [
         _held_in(i)
         if isinstance(i, (list, tuple))
         else i.__jax_array__()
-        if hasattr(i, "__jax_array__")
+        if _tells_what_it_holds(type(i))
         else i
         for i in items
     ]

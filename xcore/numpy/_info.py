@@ -249,7 +249,8 @@ def isscalar(element):
     >>> xnp.isscalar(3.0), xnp.isscalar(xnp.ones(1))
     (True, False)
     """
-    element = element.__jax_array__() if hasattr(element, "__jax_array__") else element
+    if hasattr(element, "__jax_array__") and not isinstance(element, Value):
+        element = element.__jax_array__()
     if isinstance(element, (Value, np.ndarray, np.generic)):
         return np.ndim(element) == 0
     return isinstance(element, DType) or np.isscalar(element)
