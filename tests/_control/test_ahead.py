@@ -151,3 +151,13 @@ def test_no_loop_of_a_gpu_has_a_boolean_for_a_test(test, shape, lanes):
 def test_what_stages_refuse(call, words):
     with pytest.raises((ValueError, TypeError), match=words):
         call(xc.jit(lambda x: 2 * x).lower(xnp.ones(2)))
+
+
+@pytest.mark.parametrize("where", [0, 1])
+def test_compiled_functions_take_their_arguments_without_the_static_ones(where):
+    f = (lambda n, x: x * n) if where == 0 else (lambda x, n: x * n)
+    x = xnp.arange(3.0)
+    args = (2, x) if where == 0 else (x, 2)
+    compiled = xc.jit(f, static_argnums=where).lower(*args).compile()
+    for given in ((x,), args):
+        assert compiled(*given).tolist() == [0, 2, 4]

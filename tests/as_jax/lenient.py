@@ -97,5 +97,16 @@ def check_states_past_the_end_of_a_sequence():
     close(y[0, 1], h[0, 0])
 
 
+def check_sparse_products_of_sizes_that_do_not_fit():
+    from jax.experimental.sparse import BCOO, BCSR
+
+    m = BCOO.fromdense(jnp.asarray([[0, 1.0, 0, 2], [3, 0, 0, 0], [0, 0, 4, 5]]))
+    for a in (m, BCSR.from_bcoo(m)):
+        for b in (jnp.ones(3), jnp.ones(5), jnp.ones((3, 2))):
+            raises(TypeError, lambda a=a, b=b: a @ b)
+            raises(TypeError, jax.jit(lambda b, a=a: a @ b), b)
+        close(a @ jnp.ones(4), [3, 3, 9])
+
+
 if __name__ == "__main__":
     tell(globals())

@@ -263,6 +263,56 @@ def check_places_with_layouts():
     assert out.sharding.spec == jax.P("i")
 
 
+def check_rules_that_speak_of_the_axes_around():
+    """Derivatives and batches from outside of what is run on each device."""
+    mesh = _mesh()
+    n = mesh.shape["i"]
+
+    @jax.custom_vjp
+    def same(x):
+        return x
+
+    same.defvjp(lambda x: (x, None), lambda _, g: (lax.psum(g, "i"),))
+    turned = jax.custom_jvp(lambda x: x)
+    turned.defjvp(lambda p, t: (p[0], t[0] * (lax.axis_index("i") + 1)))
+    x = jnp.arange(float(n))
+    for checked in (False, True):
+        g = jax.shard_map(
+            lambda w, x: lax.psum(same(w) * x, "i"), mesh=mesh, in_specs=(jax.P(), jax.P("i")),
+            out_specs=jax.P(), check_vma=checked,
+        )  # fmt: skip
+        for wrap in (lambda f: f, jax.jit):
+            assert float(wrap(jax.grad(lambda w, g=g: g(w, x).sum()))(2.0)) == n * x.sum()
+    h = jax.shard_map(turned, mesh=mesh, in_specs=jax.P("i"), out_specs=jax.P("i"))
+    assert jax.jvp(h, (x,), (jnp.ones(n),))[1].tolist() == [1.0 + i for i in range(n)]
+    rows = jax.grad(lambda x: jax.vmap(h)(x).sum())(jnp.ones((2, n)))
+    assert rows.tolist() == [[1.0 + i for i in range(n)]] * 2
+    f = jax.pmap(lambda x: same(x) * 2, axis_name="i", devices=jax.devices()[:n])
+    assert jax.grad(lambda x: f(x).sum())(x).tolist() == [2.0 * n] * n
+
+
+def check_lists_of_results_have_lists_of_places():
+    mesh = _mesh()
+    x = jnp.arange(float(mesh.shape["i"]))
+    two = lambda a: [a, 2 * a]
+    split = [jax.P("i"), jax.P("i")]
+    out = jax.shard_map(two, mesh=mesh, in_specs=jax.P("i"), out_specs=split)(x)
+    assert type(out) is list and np.array_equal(out[1], 2 * x)
+    out = jax.jit(two, out_shardings=[jax.NamedSharding(mesh, s) for s in split])(x)
+    assert [y.sharding.spec for y in out] == split
+    assert [y.shape for y in jax.vmap(two, out_axes=[0, 1])(jnp.ones((2, 3)))] == [(2, 3), (3, 2)]
+
+
+def check_parts_that_are_repeated_are_as_narrow():
+    mesh = jax.make_mesh((1, 1), ("i", "j"), devices=jax.devices()[:1])
+    if len(jax.devices()) >= 4:
+        mesh = jax.make_mesh((2, 2), ("i", "j"), devices=jax.devices()[:4])
+    whole = np.random.default_rng(0).random((8, 2))
+    place = jax.NamedSharding(mesh, jax.P("j"))
+    x = jax.make_array_from_callback((8, 2), place, lambda i: whole[i])
+    assert x.dtype == np.float32 and np.allclose(x, whole)
+
+
 if __name__ == "__main__":
     import results  # beside this script
 

@@ -211,10 +211,10 @@ class Compiled(_OfTraced):
     def __call__(self, *args, **kwargs):
         if type(self._exe) is backend.Prepared:
             return self._exe(args)
-        dynamic, kwargs, _ = self._traced._general.split(args, kwargs)
-        leaves, structure = tree.flatten((tuple(dynamic), kwargs))
+        leaves, structure = tree.flatten((self._with_statics(args), kwargs))
         if structure != self._traced.in_tree:
-            leaves, structure = tree.flatten((self._with_statics(args), kwargs))
+            dynamic, kwargs, _ = self._traced._general.split(args, kwargs)
+            leaves, structure = tree.flatten((tuple(dynamic), kwargs))
         if structure != self._traced.in_tree:
             raise TypeError(
                 f"xcore: compiled for arguments {self._traced.in_tree}, given {structure}."

@@ -360,7 +360,7 @@ _all_jitted: weakref.WeakSet = weakref.WeakSet()
 
 def placements(who: str, shardings, values) -> list:
     """The sharding for each leaf of a pytree from a prefix of it; None where nothing is said."""
-    if isinstance(shardings, list):
+    if isinstance(shardings, list) and not isinstance(values, list):
         shardings = tuple(shardings)
     found = tree.broadcast_prefix(shardings, values, is_placement, f"jit({who})")
     return [None if s is None else as_sharding("jit", s) for s in found]

@@ -27,7 +27,7 @@ from .._transforms.map import in_axes_of
 from .invariance import plain, shared_gradients
 from .jit import jit
 from .replication import varying
-from .shard_map import local_type, shard_map_op
+from .shard_map import inside, local_type, shard_map_op
 
 
 def _is_spec(x) -> bool:
@@ -36,7 +36,7 @@ def _is_spec(x) -> bool:
 
 def _specs(who: str, specs, values) -> list:
     """The PartitionSpec of each leaf, None where none is given."""
-    if isinstance(specs, list):
+    if isinstance(specs, list) and not isinstance(values, list):
         specs = tuple(specs)
     found = tree.broadcast_prefix(specs, values, _is_spec, f"shard_map({who})")
     for s in found:
@@ -107,9 +107,7 @@ class _Mapped:
             return [to_value(x) for x in outs]
 
         types = [local_type(typeof(v), self.mesh, s) for v, s in zip(values, specs, strict=True)]
-        with contextlib.ExitStack() as stack:
-            for name in self.manual:
-                stack.enter_context(axes.named_axis(name, self.mesh.shape[name]))
+        with inside(self.mesh, self.manual):
             program, captured = trace_program(flat, types, getattr(self.f, "__name__", "shard_map"))
         captured = [x if isinstance(x, Tracer) else operand(x) for x in captured]
         return plain(program), captured, result[0]

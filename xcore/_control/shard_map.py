@@ -10,6 +10,7 @@ devices along that axis. Derivatives follow from that:
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 
@@ -31,6 +32,7 @@ from .._transforms.programs import (
     transpose_program,
 )  # fmt: skip
 from .._transforms.transpose import instantiate
+from .._transforms.vmap import named_axis
 from .call import linear_last
 from .replication import varying
 
@@ -95,9 +97,18 @@ def _manual(ctx, mesh, places: dict) -> Manual:
 # Derivatives
 
 
+def inside(mesh, manual) -> contextlib.ExitStack:
+    """Where rules of users' functions in the program find its axes."""
+    stack = contextlib.ExitStack()
+    for name in manual:
+        stack.enter_context(named_axis(name, mesh.shape[name]))
+    return stack
+
+
 def _jvp(primals, tangents, *, program, mesh, manual, in_specs, out_specs):
     nonzero = [t is not None for t in tangents]
-    q, nonzero_out = jvp_program(program, nonzero)
+    with inside(mesh, manual):
+        q, nonzero_out = jvp_program(program, nonzero)
     outs = bind(
         shard_map_op, *primals, *marked(tangents, nonzero), program=q, mesh=mesh, manual=manual,
         in_specs=(*in_specs, *marked(in_specs, nonzero)),
@@ -143,7 +154,10 @@ def _linearize(
     primals, nonzero, *, program, mesh, manual, in_specs, out_specs, parts_of=linearize_program
 ):
     key = ("shard_map linearize", tuple(nonzero), manual, in_specs, parts_of)
-    split = program.memo(key, lambda: _Split(program, tuple(nonzero), manual, in_specs, parts_of))
+    with inside(mesh, manual):
+        split = program.memo(
+            key, lambda: _Split(program, tuple(nonzero), manual, in_specs, parts_of)
+        )
     done = split.done
     outs = bind(
         shard_map_op, *primals, program=split.primal, mesh=mesh, manual=manual, in_specs=in_specs,
@@ -184,9 +198,10 @@ def _share(ct, k: int):
 def _transpose(cotangents, *args, program, mesh, manual, in_specs, out_specs):
     linear = tuple(isinstance(a, Linear) for a in args)
     key = ("shard_map transpose", linear, mesh, manual, in_specs, out_specs)
-    q = program.memo(
-        key, lambda: _transposed_program(program, linear, mesh, manual, in_specs, out_specs)
-    )
+    with inside(mesh, manual):
+        q = program.memo(
+            key, lambda: _transposed_program(program, linear, mesh, manual, in_specs, out_specs)
+        )
     residuals = [a for a, m in zip(args, linear, strict=True) if not m]
     known = [s for s, m in zip(in_specs, linear, strict=True) if not m]
     types = _type(program=program, mesh=mesh, manual=manual, in_specs=in_specs, out_specs=out_specs)
@@ -202,7 +217,8 @@ def _transpose(cotangents, *args, program, mesh, manual, in_specs, out_specs):
 
 
 def _batch(size, args, batched, *, program, mesh, manual, in_specs, out_specs, axis_name=None):
-    q, is_batched = batch_program(program, size, batched, axis_name=axis_name)
+    with inside(mesh, manual):
+        q, is_batched = batch_program(program, size, batched, axis_name=axis_name)
 
     def shifted(specs, marks):
         return tuple(PartitionSpec(None, *s) if m else s for s, m in zip(specs, marks, strict=True))

@@ -77,10 +77,9 @@ def make_array_from_callback(
     for device, index in local_indices(sharding, shape):
         key = tuple([(s.start, s.stop) for s in index])
         if key not in made:
-            made[key] = np.asarray(
-                host_values(data_callback(index)), dtype and dtypes.as_dtype(dtype)
-            )
-            dtype = made[key].dtype
+            part = host_values(data_callback(index))
+            dtype = dtypes.as_dtype(part.dtype if dtype is None else dtype)
+            made[key] = np.asarray(part, dtype)
         parts.append(_checked_part(who, made[key], device, size, dtype)[...])
         devices.append(device)
     return _from_parts(parts, dtype, shape, sharding, devices)

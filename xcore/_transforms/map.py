@@ -184,7 +184,8 @@ def _place_results(
     axes: list[Any] = [out_axes] * len(outs)
     if not (out_axes is None or isinstance(out_axes, int)):
         whole = tree.unflatten(structure, range(len(outs)))
-        axes = tree.broadcast_prefix(_tuple_of_list(out_axes), whole, _is_none, "vmap(out_axes)")
+        given = out_axes if isinstance(whole, list) else _tuple_of_list(out_axes)
+        axes = tree.broadcast_prefix(given, whole, _is_none, "vmap(out_axes)")
     placed: list[Value] = []
     for i, (x, b, axis) in enumerate(zip(outs, batched, axes, strict=True)):
         if axis is None:

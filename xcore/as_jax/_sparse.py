@@ -15,7 +15,7 @@ import numpy as np
 import xcore as xc
 import xcore.numpy as xnp
 
-from .._core import Tracer
+from .._core import Tracer, errors
 from ..lax import dot_general
 
 
@@ -429,6 +429,9 @@ def bcoo_dot_general(lhs, rhs, *, dimension_numbers, preferred_element_type=None
 
 def _product(m: BCOO, rhs, lc, rc, dtype):
     """Rows of the dense array times values, added up where they belong."""
+    if any(m.shape[i] != rhs.shape[j] for i, j in zip(lc, rc, strict=True)):
+        why = f"need equal lengths along axes {tuple(lc)} and {tuple(rc)}"
+        raise errors.shape_mismatch("bcoo_dot_general", why, lhs=m, rhs=rhs)
     dtype = xnp.result_type(m.dtype, rhs.dtype) if dtype is None else dtype
     free = [i for i in range(m.ndim) if i not in lc]
     rest = [i for i in range(rhs.ndim) if i not in rc]

@@ -11,6 +11,7 @@ from .. import numpy as xnp
 from .._control import closure_convert, custom_jvp, jvp, scan, stop_gradient, while_loop
 from .._control.once import as_one_program
 from .._core import Array, ArrayLike, PyTree, dtypes, errors, require, tree, typeof
+from ..pde._small_moves import careful_where_differentiated, error_of_moves
 from ..pde._tableaux import DORMAND_PRINCE
 from ..pde._time import check_order, moved
 from ..pde._trajectory import _error_norm, check_tolerances
@@ -28,9 +29,8 @@ def odeint(
 
     The pair of Dormand and Prince with steps as long as the error allows; between the ends of a step
     the solution is a polynomial, so that many times cost no more steps than few. Derivatives in y0, t,
-    args and what ``func`` closes over, in both modes, are those of the steps taken; higher ones go
-    forward, over forward or reverse mode (``hessian``). A state at rest asks for no short steps,
-    whatever its derivatives do: ``hmax`` makes them.
+    args and what ``func`` closes over, in both modes, are those of steps that are no longer than small moves of
+    the state allow, too; higher ones go forward, over forward or reverse mode (``hessian``).
 
     Args:
       func: function of (y, t, *args), with a result like y.
@@ -63,7 +63,9 @@ def odeint(
     limits = rtol, atol, min(mxstep, _FOREVER), hmax
 
     def run(y0, t, *args):
-        return _solve(*_forward(func, y0, t, args), limits)
+        f, y0, t, inputs = _forward(func, y0, t, args)
+        steps = lambda careful, y0, t, *inputs: _solve(f, y0, t, inputs, limits, careful)  # noqa: E731
+        return careful_where_differentiated(steps, y0, t, *inputs)
 
     return as_one_program(run, y0, t, *args)
 
@@ -91,7 +93,7 @@ def _inexact(x):
     return x if dtypes.is_inexact(typeof(x).dtype) else x.astype(float)
 
 
-def _solve(f, y0, t, inputs, limits):
+def _solve(f, y0, t, inputs, limits, careful):
     """States at all times, which rise."""
     rtol, atol, most, hmax = limits
     eps = max(float(xnp.finfo(typeof(x).dtype).eps) for x in tree.leaves(y0))
@@ -102,6 +104,12 @@ def _solve(f, y0, t, inputs, limits):
         count, dt, last = state
         h = stop_gradient((last["t"] + dt) - last["t"])  # what rounding lets time move by
         *new, size = attempt(last["y"], last["k"], last["t"], h, inputs)
+        if careful:
+            slope = lambda y, s: f(y, s, stop_gradient(inputs))  # noqa: E731
+            here = last["y"], last["t"], h
+            size = xnp.maximum(
+                size, error_of_moves(DORMAND_PRINCE, slope, *here, _error_norm, rtol, atol)
+            )
         good, grow = size <= 1, _growth(size).astype(typeof(dt).dtype)
         y, k, mid = new
         new = {"y": y, "k": k, "mid": mid, "t": last["t"] + h, "from": _start(last), "h": h}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control import eval_shape, jit, scan, stop_gradient, while_loop
+from .._control import closure_convert, eval_shape, jit, scan, stop_gradient, while_loop
 from .._control.once import as_one_program
 from .._control.saving import Checkpointer, read_metadata
 from .._core import Array, ArrayLike, PyTree, dtypes, errors, require, static, struct, tree, typeof
@@ -27,6 +27,7 @@ from ._events import as_events
 from ._recomputed import check_kept, steps_kept
 from ._rosenbrock import Rosenbrock
 from ._sdirk import SDIRK
+from ._small_moves import careful_where_differentiated, error_of_moves
 from ._solutions import TrajectorySolution, too_long
 from ._tableaux import DORMAND_PRINCE, Tableau
 from ._time import SOLVED, check_order, check_step, estimated, moved, stable_step, stages
@@ -379,7 +380,15 @@ def integrate(
             return AdaptiveRun(
                 f, u, times, tableau, rtol, atol, first_step, max_step, max_steps, checkpoints, happens, jac,
             ).go()  # fmt: skip
-        return adaptive(f, u, times, tableau, rtol, atol, first_step, max_steps, checkpoints)
+        slope, inputs = closure_convert(f, u, times[0])
+
+        def steps(careful, u, times, *inputs):
+            follow = lambda u, t: slope(u, t, *inputs)  # noqa: E731
+            return adaptive(
+                follow, u, times, tableau, rtol, atol, first_step, max_steps, checkpoints, careful
+            )
+
+        return careful_where_differentiated(steps, u, times, *inputs)
 
     known = type(times) is Array  # others may turn back
     found = as_one_program(run if known else in_order(run), u, times.astype(dtype))
@@ -394,9 +403,10 @@ def check_method(tableau) -> None:
 
 
 def adaptive(
-    f, u, times, tableau: Tableau, rtol, atol, first, max_steps: int, kept: int | None = None
-) -> TrajectorySolution:
-    """States at times that do not fall, of the width of the state."""
+    f, u, times, tableau: Tableau, rtol, atol, first, max_steps: int, kept: int | None = None,
+    careful: bool = False,
+) -> TrajectorySolution:  # fmt: skip
+    """States at times that do not fall, of the width of the state; ``careful``: small moves of it count, too."""
     dtype = typeof(times).dtype
     power = -1 / tableau.order
     dt = (times[-1] - times[0]) * 1e-3 if first is None else xnp.asarray(first, dtype)
@@ -415,6 +425,9 @@ def adaptive(
         # of slopes themselves so little may be left by the sum that it is below the range, and counts as no error
         size = _error_norm(u, new, estimated(tableau, shares, u, 1), rtol, atol)
         size = xnp.where(xnp.isfinite(size), size, 1e4).astype(dtype)
+        if careful:
+            of_moves = error_of_moves(tableau, f, u, t, h, _error_norm, rtol, atol)
+            size = xnp.maximum(size, of_moves)
         good = size <= 1
         grow = xnp.clip(0.9 * xnp.maximum(size, 1e-10) ** power, 0.2, 5.0).astype(dtype)
         norm = functools.partial(_error_norm, *stop_gradient((u, new)), rtol=rtol, atol=atol)

@@ -23,6 +23,7 @@ from .._core import (
     typeof,
 )  # fmt: skip
 from .._core.notebook import shown
+from .._width import are_plain
 from ..linalg import LinearOperator
 from ._indexing import At, item, repeated
 from ._named import Named
@@ -278,6 +279,8 @@ class Sparse(Named, LinearOperator):
 
     def _with(self, sign: str, f: Callable[..., Array], x: Any) -> Sparse:
         """f of the elements and those of an array at the same places, of shapes broadcast together."""
+        if are_plain(x) and not isinstance(x, (list, tuple)):  # as wide as the elements
+            return self.map(lambda v: f(v, x))
         x = xnp.asarray(x)
         wide = repeated(self, _one_shape(sign, self, x))
         return wide.map(lambda v: f(v, wide._at_places(x)))

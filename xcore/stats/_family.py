@@ -239,7 +239,9 @@ def _of_shapes(family: Family, which: str, shapes, loc, scale):
     mean, variance = MOMENTS[family.name]
     if which == "mean":
         return loc + scale * mean(*shapes)
-    return scale * xnp.sqrt(variance(*shapes)) if which == "std" else scale**2 * variance(*shapes)
+    if which == "std":
+        return scale * xnp.sqrt(variance(*shapes) * xnp.ones_like(scale))  # a number without shapes
+    return scale**2 * variance(*shapes)
 
 
 def _evaluator(family: Family, which: str) -> Callable:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ... import numpy as _xnp
 from ... import random as _random
+from ..._control import stop_gradient as _stop_gradient
 from ..._core import Array as _Array
 from ..._core import Index as _Index
 from ..._core import Key as _Key
@@ -19,6 +20,7 @@ from ..._core import errors as _errors
 from ..._core.struct import struct as _struct
 from ..._core.types import typeof as _typeof
 from ..._core.typing import ArrayLike as _ArrayLike
+from ..._width import are_plain as _are_plain
 from .._names import guide as _guide
 
 __all__ = ["Rotation", "Slerp"]
@@ -118,6 +120,8 @@ class Rotation:
             raise _errors.bad_argument(
                 "scipy.spatial.transform.Rotation.from_quat", "quat", q, "of a length that is not 0"
             )
+        size = _xnp.max(_xnp.abs(q), axis=-1, keepdims=True)
+        q = q / _stop_gradient(_xnp.where((size > 0) & (size < _xnp.inf), size, 1))
         return cls(_unit(_xnp.roll(q, -1, -1) if scalar_first else q))
 
     @classmethod
@@ -339,11 +343,14 @@ class Slerp:
     @classmethod
     def init(cls, times: _ArrayLike, rotations: Rotation) -> Slerp:
         """What JAX makes it by."""
-        return cls(_xnp.asarray(times), rotations)
+        return cls(times if _are_plain(times) else _xnp.asarray(times), rotations)
 
     def __call__(self, times: _ArrayLike) -> Rotation:
         """The rotations at some times between the first and the last."""
-        known, times = _xnp.asarray(self.times), _xnp.asarray(times)
+        kind = _typeof(self.rotations.as_quat()).dtype
+        known, times = (
+            _xnp.asarray(t, kind) if _are_plain(t) else _xnp.asarray(t) for t in (self.times, times)
+        )
         if len(self.rotations) != known.shape[0] or known.shape[0] < 2:
             raise _errors.shape_mismatch(
                 "scipy.spatial.transform.Slerp",
