@@ -37,7 +37,7 @@ def width_of(fun, x, args=()):
 
 def as_wide(fun, x0, args=()):
     """x0; where it has but Python's numbers, arrays as wide as what fun gives of them."""
-    if not (callable(fun) and are_plain(x0)):
+    if hasattr(x0, "dtype") or not (callable(fun) and are_plain(x0)):
         return x0
     leaves, structure = tree.flatten(x0)
     narrow = [xnp.asarray(x, complex if isinstance(x, complex) else float) for x in leaves]

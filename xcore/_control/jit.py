@@ -11,6 +11,8 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict, Unpack, overload
 
+import numpy as np
+
 from .._core import (
     Array,
     compile,
@@ -128,7 +130,12 @@ class Jitted(Arguments):
     def find(self, args, kwargs):
         """The traced variant for these arguments, and their leaves."""
         args_, kwargs_, statics = self.split(args, kwargs)
-        dynamic, leaves, structure = numbers_of((tuple(args_), kwargs_))
+        dynamic = (tuple(args_), kwargs_)
+        leaves, structure = tree.flatten(dynamic)
+        for x in leaves:
+            if type(x) is np.ndarray and x.dtype.kind == "V":
+                dynamic, leaves, structure = numbers_of(dynamic)
+                break
         leaves = [
             x if isinstance(x, Value) else self._leaf_value(x, i, dynamic)
             for i, x in enumerate(leaves)
@@ -139,9 +146,11 @@ class Jitted(Arguments):
         values = [x if isinstance(x, described) else to_value(x, wide) for x in leaves]
         types = tuple([v.type for v in values])
         sets = sets_of(values)
-        axes = (*axis_sizes().items(),)  # programs hold their sizes
-        checks = findings.checkified.get()
-        key = (structure, types, statics, config.settings(), sets, checks, axes)
+        # programs hold the sizes of named axes, and checks; outside of traces there are none
+        state = get_state()
+        settings = config.base() if state is None else state.settings
+        around = () if state is None else _around()
+        key = (structure, types, statics, settings, sets, around)
         found = self.traces.lookup(key)
         if found is not None:
             self.hits += 1
@@ -345,6 +354,12 @@ class Jitted(Arguments):
                 del self.generated[4:]
 
 
+def _around() -> tuple:
+    """What holds around a call: the named axes and their sizes, and the checks that are asked for."""
+    checks, axes = findings.checkified.get(), axis_sizes()
+    return (checks, *axes.items()) if checks or axes else ()
+
+
 def captures():
     """What looks at the functions themselves, under the setting sanitize."""
     return importlib.import_module("xcore._control.captures")
@@ -396,7 +411,8 @@ def why_traced(key, known) -> str:
     if other[2] != statics:
         return f"static arguments are {[v for *_, v in statics]}, were {[v for *_, v in other[2]]}."
     if other[-1] != key[-1]:
-        return f"the named axes around it are {dict(key[-1])}, were {dict(other[-1])}."
+        now, then = ([a for a in k[-1] if isinstance(a, tuple)] for k in (key, other))
+        return f"the named axes around it are {dict(now)}, were {dict(then)}; or other checks are asked for."
     return "the settings changed, or what devices share inside of shard_map."
 
 

@@ -18,9 +18,11 @@ class _Empty:
         self.shape = shape
 
 
-nodes.register_pytree_node(
-    _Empty, lambda x: ((), x.shape), lambda shape, _: np.zeros(shape, dtypes.float0)
-)
+def _array_of(shape: Any, _: Any) -> Any:
+    return np.zeros(shape, dtypes.float0)
+
+
+nodes.register_pytree_node(_Empty, lambda x: ((), x.shape), _array_of)
 
 
 def is_float0(x: Any) -> bool:

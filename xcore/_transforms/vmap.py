@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 class BatchTracer(Tracer):
     """One batch element's view of a batched value."""
 
-    __slots__ = ("value",)
+    __slots__ = ("tag", "value")
 
     def __init__(self, trace: BatchTrace, value: Operand) -> None:
         t = typeof(value)
         self.owner, self.value, self.type = trace, value, ArrayType(t.shape[1:], t.dtype, t.weak)
+        self.tag = trace.tag
 
     def origin(self) -> str:
         return self.value.origin() if isinstance(self.value, Tracer) else " It is batched by vmap."
@@ -44,7 +45,7 @@ class BatchTrace(Trace):
         self.records = parent.records
 
     def split(self, x: Operand) -> tuple[Operand, bool]:
-        if type(x) is BatchTracer and x.owner.tag is self.tag:
+        if type(x) is BatchTracer and x.tag is self.tag:
             return x.value, True
         if isinstance(x, Tracer):
             check_live(x)

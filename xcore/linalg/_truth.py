@@ -7,11 +7,12 @@ import numpy as np
 from .. import numpy as xnp
 from .._control import stop_gradient
 from .._control.checks import fail_if, make_site
-from .._core import Array, config, dtypes, errors, typeof
+from .._core import Array, dtypes, errors, typeof
 from .._core.source import user_frame
 from .._iterate import Steps, iterate
 from .._ops.matrices import hermitian_of_lower
 from .._solution import Certificate, Solution, Status
+from ..numpy._matrices import refuses
 from ..numpy._select import safe_divide
 from ._arguments import epsilon, product
 from ._digits import digits_of, of_truth, relative
@@ -246,7 +247,7 @@ def fail(who: str, a, pivot, kind: str) -> None:
     """Raise for a vanishing pivot that is known now; leave a check where it is traced."""
     if type(pivot) is Array:
         found = np.asarray(pivot)
-        if (found >= 0).any() and not config.settings().clamp:
+        if (found >= 0).any() and refuses():
             raise _error(who, stop_gradient(a), found, kind)
         return
     worst = xnp.max(xnp.asarray(pivot), initial=-1)
@@ -290,8 +291,7 @@ def check_status(who: str, status) -> None:
 def fail_unless_finite(who: str, x, given: tuple, why: str) -> None:
     """Raise, or leave a check, for infinities or NaN in x that are not due to those given."""
     if type(x) is Array:
-        refused = not config.settings().clamp
-        if refused and not holds_numbers(x) and all(map(holds_numbers, given)):
+        if refuses() and not holds_numbers(x) and all(map(holds_numbers, given)):
             raise errors.SolverError(f"xcore.{who}: the result holds infinities or NaN: {why}.")
         return
     good = xnp.isfinite(xnp.asarray(x)).all()

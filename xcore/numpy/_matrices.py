@@ -144,12 +144,17 @@ def _cholesky(a, upper, symmetrize):
 _OWN = ("xcore.numpy.", "xcore._control.", "xcore._transforms.")  # solvers judge by themselves
 
 
+def refuses() -> bool:
+    """Whether what is known to be singular is an error; else it is as where it is traced."""
+    return not config.settings().clamp
+
+
 def refuse(failed, a, name: str, what: str) -> None:
     """Raise LinAlgError if a computation that has happened says that it failed."""
     if type(failed) is not Array:
         if findings.looks_for("singular") and findings.only_through(*_OWN):
             report("singular", failed, f"numpy.linalg.{name}: a matrix is {what}")
-    elif not config.settings().clamp and bool(failed):  # else it is as where it is traced
+    elif refuses() and bool(failed):
         raise errors.singular_matrix(f"numpy.linalg.{name}", a, what)
 
 
