@@ -14,6 +14,10 @@ SLICES = {
     "tests/linalg/test_certificates.py::test_digits_of_equations_are_there": r"-float32$|^solve-",
     # models of each kind, each from one start
     "tests/optimize/test_nist.py::test_certified_digits": r"^(BoxBOD|MGH10|Lanczos3|Hahn1)-1$|^(Bennett5|ENSO|Nelson|Rat43)-2$",
+    # each case in reverse, each way to differentiate, each solver
+    "tests/pde/test_at_rest.py::test_derivatives": (
+        r"^(odeint|integrate)-.*-grad$|^odeint-a rate-|-(logistic|one moves)-grad$"
+    ),
     # each method in one of them, which cannot count to its 400 steps
     "tests/optimize/test_scales.py::test_every_method_ends_in_sixteen_bits": r"^(lbfgs|lbfgsb|brent|nelder-mead|trust-ncg)-bfloat16$",
     # each condition on the smallest grid and an odd one; each kind of box

@@ -21,6 +21,7 @@ from ._events import Watch, within
 from ._recomputed import steps_kept
 from ._rosenbrock import system_of
 from ._sdirk import SDIRK, implicit_step
+from ._small_moves import error_of_moves
 from ._solutions import TrajectorySolution
 from ._tableaux import Tableau
 from ._time import SOLVED, check_slope, check_tree, estimated, moved, stages
@@ -147,7 +148,9 @@ def _first_step(f, y, t, end, extra, bound):
 class Run:
     """One run to given times."""
 
-    def __init__(self, f, u, times, method, rtol, atol, first, longest, most, kept, events, way):
+    def __init__(
+        self, f, u, times, method, rtol, atol, first, longest, most, kept, events, way, careful=False
+    ):  # fmt: skip
         self.vector = vector = Vector(u)
         y, t = vector.ravel(u), times[0]
         self.worst = min(1e10, float(xnp.finfo(vector.dtype).max))
@@ -163,6 +166,9 @@ class Run:
         self.extra = tuple(extra)
         step, order, bends = scheme(method, way, slope, y, t, self.extra)
         self.power, self.attempt = 1 / order, _attempt(step)
+        self.careful = (
+            (method, slope) if careful else None
+        )  # whether small moves of the state count
         # differences of states have errors of their rounding, those of slopes do not
         self.rounding = float(xnp.finfo(vector.dtype).eps) if isinstance(method, SDIRK) else 0.0
         self.clock = Clock(lambda y, t: slope(y, t, *self.extra), y, t)
@@ -185,6 +191,8 @@ class Run:
         # what time moves by, which rounding may make another number
         h = xnp.where(meant >= left, left, stop_gradient((t + meant) - t))
         new, bends, size = self.attempt(y, t, h, self.extra, self.tolerances)
+        if self.careful:
+            size = xnp.maximum(size, self._error_of_moves(y, t, h))
         good, wild = size <= 1, ~xnp.isfinite(size)
         t_new = xnp.where(h >= left, self.end + (t - stop_gradient(t)), t + h)
         piece, seen, cut = (y, *bends), s["seen"], False
@@ -208,6 +216,12 @@ class Run:
             "taken": s["taken"] + good, "rejected": s["rejected"] + ~good, "seen": seen,
             "clock": clock,
         }  # fmt: skip
+
+    def _error_of_moves(self, y, t, h):
+        tableau, slope = self.careful
+        f = lambda y, t: slope(y, t, *stop_gradient(self.extra))  # noqa: E731
+        norm = lambda y, new, e, *_: _size(y, new, e, functools.partial(_bound, self.tolerances))  # noqa: E731
+        return error_of_moves(tableau, f, y, t, h, norm, *self.tolerances)
 
     def _growth(self, size, s, least):
         """By how much the next step may be longer: by proportion and integral. (Gustafsson 1991)

@@ -329,7 +329,9 @@ def integrate(
     damps what is infinitely fast at once. So do ``KVAERNO5``, ``KENCARP4`` and ``TRBDF2``, of orders 5, 4 and 2, whose
     stages are solved by Newton's method (SDIRK). With these, and with events or ``max_step``, steps do not end at the
     given times: the solution between their ends is a polynomial of as high an order, and derivatives are those of
-    the steps taken. Under ``vmap`` each member has steps of its own.
+    the steps taken. Where there are derivatives explicit methods judge a step by small moves of the state, too: a
+    state at rest has an error of 0 however long the step is. With events, and of implicit methods, they do not; give
+    ``max_step`` where what is differentiated rests. Under ``vmap`` each member has steps of its own.
 
     Args:
       f: function of (u, t), in this order; for functions of (t, y) see ``xcore.scipy.integrate.solve_ivp``.
@@ -376,14 +378,19 @@ def integrate(
     happens = as_events(events)
 
     def run(u, times):
-        if between:
+        def between_ends(f, u, times, careful=False):
             return AdaptiveRun(
-                f, u, times, tableau, rtol, atol, first_step, max_step, max_steps, checkpoints, happens, jac,
+                f, u, times, tableau, rtol, atol, first_step, max_step, max_steps, checkpoints, happens, jac, careful,
             ).go()  # fmt: skip
+
+        if happens or not isinstance(tableau, Tableau):
+            return between_ends(f, u, times)
         slope, inputs = closure_convert(f, u, times[0])
 
         def steps(careful, u, times, *inputs):
             follow = lambda u, t: slope(u, t, *inputs)  # noqa: E731
+            if between:
+                return between_ends(follow, u, times, careful)
             return adaptive(
                 follow, u, times, tableau, rtol, atol, first_step, max_steps, checkpoints, careful
             )

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control import jit
+from .._control import closure_convert, jit
 from .._core import Array, ArrayLike, Tracer, dtypes, errors, is_evaluating, one_of, require, typeof
 from .._core.source import boundary, stack_level
 from .._width import are_plain, width_of
@@ -24,6 +24,7 @@ from ..pde._adaptive import Run, Vector, explicit_step
 from ..pde._clock import drift, follows_time, in_order, too_far
 from ..pde._rosenbrock import RODAS5P, Rosenbrock, system_of
 from ..pde._sdirk import KENCARP4, KVAERNO5, SDIRK, TRBDF2, implicit_step
+from ..pde._small_moves import careful_where_differentiated
 from ..pde._tableaux import BOGACKI_SHAMPINE, DOP853, DORMAND_PRINCE, Tableau
 from ..pde._time import check_order
 from ..pde._trajectory import adaptive, check_tolerances, in_tolerances
@@ -470,11 +471,33 @@ def _traced(f, tableau, t_span, y0, t_eval, rtol, atol, first, longest) -> Found
     free = isinstance(longest, (int, float)) and longest == np.inf
 
     def run(y0, times):
-        if isinstance(tableau, Tableau) and free:
-            return adaptive(slope, y0, times, tableau, rtol, atol, first, 100_000)
-        return Run(
-            slope, y0, times, tableau, rtol, atol, first, longest, 100_000, None, (), "auto"
-        ).go()
+        if not isinstance(tableau, Tableau):
+            return Run(
+                slope, y0, times, tableau, rtol, atol, first, longest, 100_000, None, (), "auto"
+            ).go()
+        of_inputs, inputs = closure_convert(slope, y0, times[0])
+
+        def steps(careful, y0, times, *inputs):
+            f = lambda y, s: of_inputs(y, s, *inputs)  # noqa: E731
+            if free:
+                return adaptive(f, y0, times, tableau, rtol, atol, first, 100_000, None, careful)
+            return Run(
+                f,
+                y0,
+                times,
+                tableau,
+                rtol,
+                atol,
+                first,
+                longest,
+                100_000,
+                None,
+                (),
+                "auto",
+                careful,
+            ).go()
+
+        return careful_where_differentiated(steps, y0, times, *inputs)
 
     found = in_order(run)(y0, times)
     y = found.value[1:-1].T
