@@ -166,9 +166,7 @@ class Run:
         self.extra = tuple(extra)
         step, order, bends = scheme(method, way, slope, y, t, self.extra)
         self.power, self.attempt = 1 / order, _attempt(step)
-        self.careful = (
-            (method, slope) if careful else None
-        )  # whether small moves of the state count
+        self.moved_by, self.careful = (method, slope), careful  # whether small moves of it count
         # differences of states have errors of their rounding, those of slopes do not
         self.rounding = float(xnp.finfo(vector.dtype).eps) if isinstance(method, SDIRK) else 0.0
         self.clock = Clock(lambda y, t: slope(y, t, *self.extra), y, t)
@@ -218,7 +216,7 @@ class Run:
         }  # fmt: skip
 
     def _error_of_moves(self, y, t, h):
-        tableau, slope = self.careful
+        tableau, slope = self.moved_by
         f = lambda y, t: slope(y, t, *stop_gradient(self.extra))  # noqa: E731
         norm = lambda y, new, e, *_: _size(y, new, e, functools.partial(_bound, self.tolerances))  # noqa: E731
         return error_of_moves(tableau, f, y, t, h, norm, *self.tolerances)
