@@ -393,7 +393,7 @@ def test_a_function_in_several_places_is_traced_once():
         (lambda: lax.cond(True, 1, 2, 3), "call it as"),
         (lambda: lax.switch(1.0, [lambda: 1]), "integer"),
         (lambda: lax.switch(1, []), "non-empty"),
-        (lambda: lax.fori_loop(0.0, 3, lambda i, x: x, 1.0), "lower must be an integer"),
+        (lambda: lax.fori_loop(0j, 3, lambda i, x: x, 1.0), "lower must be an integer or a float"),
         (lambda: xc.grad(lambda x: lax.while_loop(lambda s: s < 9, lambda s: s * x, x, checkpoints=0))(2.0),
          "checkpoints=K"),
     ],

@@ -225,7 +225,7 @@ def _check_bound(name, x) -> None:
     t = typeof(to_value(x)) if is_array_like(x) else None
     if t is None or t.shape or dtypes.kind(t.dtype) not in ("int", "uint", "float"):
         raise TypeError(
-            f"xcore.lax.fori_loop: {name} must be an integer scalar, given {errors.describe(x)}."
+            f"xcore.lax.fori_loop: {name} must be an integer or a float, given {errors.describe(x)}."
         )
 
 
