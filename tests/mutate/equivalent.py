@@ -66,7 +66,7 @@ ROWS: tuple = (
     (_OPS + "conv.py", "_by_taps", "0 in x.shape → 1 in x.shape", FORM),
     (
         "xcore/_control/cond.py",
-        "_batch",
+        "_run_all",
         "len(branches) - 1 → len(branches)",
         "switch has moved numbers inside",
     ),
