@@ -64,12 +64,6 @@ ROWS: tuple = (
     (_OPS + "factor.py", "_order_values", "and t_pivots.shape[-1]", FORM),
     (_CPU + "fft.py", "_call_for_one_row", "lengths[0] % 2 → lengths[0]", FORM),
     (_OPS + "conv.py", "_by_taps", "0 in x.shape → 1 in x.shape", FORM),
-    (
-        "xcore/_control/cond.py",
-        "_run_all",
-        "len(branches) - 1 → len(branches)",
-        "switch has moved numbers inside",
-    ),
     (_OPS + "collectives.py", "_rows", "groups[0]", ALL_ALIKE),
     (_OPS + "conv.py", "_frames_by_band", "min(taps, _PIECE)", FORM),
     (
