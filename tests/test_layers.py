@@ -252,7 +252,7 @@ BELOW = {
         # names that users have too: transformations, loops and rules of one's own
         "vmap grad value_and_grad jvp vjp linearize linear_transpose jacfwd hessian jit eval_shape "
         "cond switch platform_dependent scan fori_loop while_loop custom_root custom_linear_solve "
-        "closure_convert custom_jvp stop_gradient custom_vmap sequential_vmap pure_callback checkpoint "
+        "closure_convert hoisted_where custom_jvp stop_gradient custom_vmap sequential_vmap pure_callback checkpoint "
         "Checkpointer read_metadata "
         # how they are run: on their own, once, on many devices, with checks
         "while_per_element unless_spread once as_one_program linear_call in_one_kernel by_platform fail_if make_site report "

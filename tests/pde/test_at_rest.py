@@ -75,3 +75,16 @@ def test_states_are_those_of_longer_steps():
 
     run = lambda u: pde.integrate(slope, u, np.array([0.0, 1000]))[-1]
     assert float(run(ONE)) == 1 and 0 < len(asked) < 200
+
+
+@pytest.mark.parametrize("solver", ["odeint", "integrate", "max_step", "solve_ivp"])
+def test_what_runs_refer_to_may_be_traced(solver):
+    """Whole numbers of a jitted function around, and its tolerances."""
+    run = lambda y, k: SOLVERS[solver](lambda u: -k * u, y, np.array([0.0, 1]))[-1]
+    for k in (1, 2):
+        for g in (xc.grad(xc.jit(run)), xc.jit(xc.grad(run))):
+            np.testing.assert_allclose(g(ONE, k), E(-k), rtol=1e-3)
+    both = lambda y: xc.vmap(lambda n: run(y, n))(np.array([1, 2])).sum()
+    np.testing.assert_allclose(xc.grad(both)(ONE), E(-1) + E(-2), rtol=1e-3)
+    tight = lambda y, r: pde.integrate(lambda u, t: -u, y, np.array([0.0, 1]), rtol=r, atol=r)[-1]
+    np.testing.assert_allclose(xc.grad(xc.jit(tight))(ONE, 1e-6), E(-1), rtol=1e-3)

@@ -587,6 +587,11 @@ def closure_convert(
     >>> float(xc.grad(slope_of)(3.0))
     2.0
     """
+    return hoisted_where(lambda t: dtypes.is_inexact(t.dtype), fun, *example_args)
+
+
+def hoisted_where(wanted, fun, *example_args) -> tuple[Callable[..., Any], list[Any]]:
+    """``closure_convert`` of the traced arrays whose types are wanted."""
     leaves, structure = tree.flatten(example_args)
     result = _Result("closure_convert", getattr(fun, "__name__", "the function"))
 
@@ -594,7 +599,7 @@ def closure_convert(
         return result.values(fun(*tree.unflatten(structure, xs)))
 
     program, captured = trace_program(flat, [typeof(to_value(x)) for x in leaves])
-    hoisted = [isinstance(c, Tracer) and dtypes.is_inexact(typeof(c).dtype) for c in captured]
+    hoisted = [isinstance(c, Tracer) and wanted(typeof(c)) for c in captured]
     kept = [None if h else c for c, h in zip(captured, hoisted, strict=True)]
 
     @boundary

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control import closure_convert, custom_jvp, jvp, scan, stop_gradient, while_loop
+from .._control import custom_jvp, jvp, scan, stop_gradient, while_loop
+from .._control.custom import hoisted_where
 from .._control.once import as_one_program
 from .._core import Array, ArrayLike, PyTree, dtypes, errors, require, tree, typeof
 from ..pde._small_moves import careful_where_differentiated, error_of_moves
@@ -72,7 +73,7 @@ def odeint(
 
 def _forward(func, y0, t, args) -> tuple:
     """The slope as a function of (y, s, inputs) with a time that rises, the state, the times and the inputs."""
-    slope, hoisted = closure_convert(func, y0, t[0], *args)
+    slope, hoisted = hoisted_where(lambda _: True, func, y0, t[0], *args)
     sign = stop_gradient(xnp.where(t[-1] >= t[0], 1, -1).astype(t.dtype))
 
     def forward(y, s, inputs):

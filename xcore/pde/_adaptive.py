@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control import closure_convert, custom_jvp, jvp, scan, stop_gradient, while_loop
+from .._control import custom_jvp, jvp, scan, stop_gradient, while_loop
+from .._control.custom import hoisted_where
 from .._core import dtypes, errors, tree, typeof
 from .._solution import Status
 from ._boundary import as_dtype
@@ -162,7 +163,7 @@ class Run:
         def flat(y, t):
             return vector.ravel(f(vector(y), t))
 
-        slope, extra = closure_convert(flat, y, t)
+        slope, extra = hoisted_where(lambda _: True, flat, y, t)
         self.extra = tuple(extra)
         step, order, bends = scheme(method, way, slope, y, t, self.extra)
         self.power, self.attempt = 1 / order, _attempt(step)

@@ -6,6 +6,7 @@ derivatives are taken the run is one whose steps are judged by both.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,8 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import custom_jvp, jvp, linearize, stop_gradient
-from .._core import tree, typeof
+from .._control.custom import hoisted_where
+from .._core import is_evaluating, tree, typeof
 from ._tableaux import Tableau
 from ._time import moved, stages
 
@@ -46,11 +48,17 @@ def error_of_moves(
 
 def careful_where_differentiated(run: Callable[..., Any], *args: Any) -> Any:
     """``run(False, *args)``, whose derivatives are those of ``run(True, *args)``."""
-    call = custom_jvp(lambda *args: run(False, *args))
+    if is_evaluating():
+        return run(False, *args)
+    # what both refer to, of any dtype, has to be theirs where the rule runs
+    fast, of_fast = hoisted_where(lambda _: True, functools.partial(run, False), *args)
+    careful, of_careful = hoisted_where(lambda _: True, functools.partial(run, True), *args)
+    call = custom_jvp(lambda args, of_fast, of_careful: fast(*args, *of_fast))
 
     @call.defjvp
     def rule(primals, tangents):
-        found, push = linearize(lambda *args: run(True, *args), *primals)
-        return found, push(*tangents)
+        held = [(args, more) for args, _, more in (primals, tangents)]
+        found, push = linearize(lambda args, more: careful(*args, *more), *held[0])
+        return found, push(*held[1])
 
-    return call(*args)
+    return call(args, of_fast, of_careful)
