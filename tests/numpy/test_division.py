@@ -158,3 +158,56 @@ def test_products_of_multiples(name, dtype, size):
     want = f(x)
     assert np.isfinite(want).all() and (want > 0).all()
     np.testing.assert_allclose(xc.jit(f)(x), want, rtol=100 * float(xnp.finfo(dtype).eps))
+
+
+# Divisors that the compiler finds out: it computes them when it compiles, or knows that they are powers.
+
+FOUND_OUT = {
+    "ones": lambda a: a / (xnp.ones_like(a) * 7),
+    "a choice": lambda a: a / xnp.where(a > 0, 7.0, 7.0),
+    "the larger": lambda a: a / xnp.maximum(7.0, 3 * xnp.ones_like(a)),
+    "a sum": lambda a: a / xnp.sum(xnp.ones(7)),
+    "a count": lambda a: a / xnp.count_nonzero(xnp.ones(7)),
+    "in pieces": lambda a: a / xnp.concatenate([xnp.full(5000, 7.0), xnp.full(a.size - 5000, 7.0)]),
+    "a range": lambda a: a / (xnp.arange(a.size) * 0 + 7.0),
+    "a branch": lambda a: a / xc.lax.cond(True, lambda: 7.0, lambda: 3.0),
+    "a table": lambda a: a / np.arange(1, a.size + 1).astype("f"),
+    "a mean": lambda a: xnp.mean(xnp.repeat(a[:, None], 7, 1), axis=1, where=True),
+    "an average": lambda a: xnp.average(xnp.repeat(a[:, None], 7, 1), axis=1, weights=np.ones(7, "f")),
+    "a loop": lambda a: xc.lax.fori_loop(0, 3, lambda i, c: c / 7.0, a),
+    "a loop of one": lambda a: xc.lax.fori_loop(0, 3, lambda i, c: c / 7.0, a[6]),
+    "a scan": lambda a: xc.lax.scan(lambda c, x: (c, x / c), xnp.float32(7.0), a[:100])[1],
+    "one inside": lambda a: xc.jit(lambda u, v: u / v)(a[6], 7.0),
+    "of a number": lambda a: 2 / (3 / a),
+    "of one twice": lambda a: 1 / (1 / a),
+    "a root": lambda a: a / xnp.sqrt(a[::-1]),
+    "one by a root": lambda a: 1 / xnp.sqrt(a),
+    "an exponential": lambda a: a / xnp.exp(a / 2e5),
+    "a power": lambda a: a / a**0.3,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FOUND_OUT)
+def test_divisors_that_the_compiler_finds_out(name):
+    as_on_a_cpu("float32")
+    a = xnp.arange(1, 20_001).astype("float32")
+    np.testing.assert_array_equal(xc.jit(FOUND_OUT[name])(a), FOUND_OUT[name](a))
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in FOUND_OUT if n not in ("a mean", "an average", "a table")]
+)
+def test_exact_quotients_where_the_divisor_is_found_out(name):
+    """The whole multiples of 7 among the numerators, where it divides by 7."""
+    as_on_a_cpu("float32")
+    k = np.arange(1, 20_001).astype("float32")
+    seventh = {*list(FOUND_OUT)[:8], "one inside", "a scan"}
+    if name in seventh:
+        got = np.asarray(FOUND_OUT[name](xnp.asarray(7 * k)))
+        np.testing.assert_array_equal(got, k[6] if name == "one inside" else k[: got.size])
+
+
+def test_large_divisors_that_are_found_out():
+    v = xnp.asarray(np.array([2e38, 1e38, 0], np.float32))
+    for f in (lambda v: v / (xnp.ones_like(v) * 2e38), lambda v: v / xnp.where(v > -1, 2e38, 2e38)):
+        np.testing.assert_array_equal(xc.jit(f)(v), [1, 0.5, 0])

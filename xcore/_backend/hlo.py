@@ -66,6 +66,8 @@ class Builder(Calls, Artifacts, Partitions):
     has_term = staticmethod(provenance.has_term)
     may_be_multiple = staticmethod(provenance.may_be_multiple)
     may_be_quotient = staticmethod(provenance.may_be_quotient)
+    may_be_known = staticmethod(provenance.may_be_known)
+    has_reciprocal = staticmethod(provenance.has_reciprocal)
     may_repeat = staticmethod(provenance.may_repeat)
     may_overlap = staticmethod(provenance.may_overlap)
     in_main = staticmethod(provenance.in_main)

@@ -40,15 +40,13 @@ def _may_begin(what: Callable[[Value], bool], x: Value, block: ir.Block) -> bool
     return around.name == "func.func" and not _is_of_main(block)
 
 
-# Divisors repeated
-# XLA divides by a number or a row repeated by multiplying with its reciprocal, which is rounded
-# twice and overflows. (quirk: DIVIDES_BY_RECIPROCAL; tests/numpy/test_division.py)
+# Divisors that are numbers, or repeated
+# XLA divides by what it finds to be a constant, or a number or a row repeated, by multiplying with its reciprocal,
+# which is rounded twice and overflows. (quirk: DIVIDES_BY_RECIPROCAL; tests/numpy/test_division.py)
 
-# Operations of numbers or rows repeated that XLA does once for each and repeats then.
-_KEEP_REPEATS = _names(
-    "abs add convert cosine divide exponential exponential_minus_one log log_plus_one maximum "
-    "minimum multiply negate power reshape rsqrt select sine slice sqrt subtract tanh transpose"
-)
+# Operations whose results are nobody's numbers: what they give is not known to the compiler.
+_FROM_ELSEWHERE = _names("custom_call rng rng_bit_generator infeed recv partition_id replica_id")
+_BY_REGIONS = _names("while case if") | {"func.call"}
 
 
 def _is_power_of_two(constant: ir.OpView) -> bool:
@@ -64,23 +62,27 @@ def _is_power_of_two(constant: ir.OpView) -> bool:
     return abs(math.frexp(number)[0]) == 0.5 and 1e-30 < abs(number) < 1e30
 
 
-def may_repeat(x: Value, depth: int = 4) -> bool:
-    """Whether a value may be a number or a row repeated, other than a power of two.
+def may_repeat(x: Value) -> bool:
+    """Whether a divisor may be made of numbers alone, or be a number or a row repeated, other than a power of two."""
+    made_by = _made_by(x)
+    if made_by is not None and made_by.name == "stablehlo.constant":
+        return not _is_power_of_two(made_by)
+    return may_be_known(x)
 
-    What comes from outside of the module or from operations that make new elements is not.
-    """
+
+def may_be_known(x: Value, depth: int = 4) -> bool:
+    """Whether no element of a value, as far as one sees, is that of an argument at the same place."""
     owner = x.owner
     if isinstance(owner, ir.Block):
-        return ir.RankedTensorType(x.type).rank > 0 and not _is_of_main(owner)
-    if owner.name == "stablehlo.constant":
-        return not _is_power_of_two(owner)
-    if owner.name == "stablehlo.broadcast_in_dim":
-        inner = owner.operands[0]
-        made = not isinstance(inner.owner, ir.Block) and inner.owner.name == "stablehlo.constant"
-        return may_repeat(inner) if made else True
-    if owner.name not in _KEEP_REPEATS:
+        return not _is_of_main(owner)
+    if owner.name in ("stablehlo.constant", "stablehlo.broadcast_in_dim"):
+        return True
+    if owner.name in _FROM_ELSEWHERE:
         return False
-    return not depth or all([may_repeat(y, depth - 1) for y in owner.operands])
+    if not depth or owner.name in _BY_REGIONS:
+        return True
+    chosen = list(owner.operands)[owner.name == "stablehlo.select" :]
+    return all([may_be_known(y, depth - 1) for y in chosen])
 
 
 # Numbers and quotients in what follows them
@@ -104,6 +106,16 @@ def may_be_quotient(x: Value) -> bool:
         return _may_begin(may_be_quotient, x, x.owner)
     made_by = _made_by(x)
     return made_by is not None and made_by.name in ("stablehlo.divide", "func.call")
+
+
+# A quotient by one of these is a product with another one of them.
+_HAVE_RECIPROCALS = _names("sqrt rsqrt cbrt exponential power")
+
+
+def has_reciprocal(x: Value) -> bool:
+    """Whether a value is a power or an exponential, whose reciprocal is one, too."""
+    made_by = _made_by(x)
+    return made_by is not None and made_by.name in _HAVE_RECIPROCALS
 
 
 def may_be_multiple(x: Value) -> bool:

@@ -98,6 +98,8 @@ def psum(x, axis_name, *, axis_index_groups=None):
         return x * size  # known now: lax.psum(1, name) is the size
 
     def total(v):
+        if not names:
+            return v  # over nobody else
         v = ops.convert(v, dtype=dtypes.int32) if typeof(v).dtype == bool else v
         return c.psum(v, axis_name=names, **groups)
 
@@ -124,6 +126,8 @@ def pmean(x, axis_name, *, axis_index_groups=None):
         t = typeof(v)
         if not dtypes.is_inexact(t.dtype):
             v = ops.convert(v, dtype=dtypes.default_dtype("float"))
+        if not names:
+            return v
         total = c.psum(v, axis_name=names, **groups)
         return ops.div(total, ops.full_like_type(typeof(total).strong(), size))
 
@@ -143,8 +147,9 @@ def pmax(x, axis_name, *, axis_index_groups=None):
     >>> xc.vmap(lambda x: x / xc.lax.pmax(x, "i"), axis_name="i")(xnp.asarray([1.0, 4.0]))
     Array([0.25, 1.  ], dtype=float32)
     """
+    names = _names(axis_name)
     groups, _ = _group_params("pmax", axis_name, axis_index_groups)
-    return _map_leaves(x, lambda v: c.pmax(v, axis_name=_names(axis_name), **groups))
+    return _map_leaves(x, lambda v: c.pmax(v, axis_name=names, **groups) if names else v)
 
 
 @boundary
@@ -160,8 +165,9 @@ def pmin(x, axis_name, *, axis_index_groups=None):
     >>> xc.vmap(lambda x: x - xc.lax.pmin(x, "i"), axis_name="i")(xnp.asarray([1.0, 4.0]))
     Array([0., 3.], dtype=float32)
     """
+    names = _names(axis_name)
     groups, _ = _group_params("pmin", axis_name, axis_index_groups)
-    return _map_leaves(x, lambda v: c.pmin(v, axis_name=_names(axis_name), **groups))
+    return _map_leaves(x, lambda v: c.pmin(v, axis_name=names, **groups) if names else v)
 
 
 def _arg_extremum(extremum):
@@ -170,7 +176,9 @@ def _arg_extremum(extremum):
         last = np.int32(axis_size(axis_name))
 
         def one(v):
-            is_it = ops.eq(v, extremum(v, axis_name))
+            is_it = ops.eq(v, extremum(v, axis_name))  # a NaN is the extremum, as in argmin
+            if dtypes.is_inexact(typeof(v).dtype):
+                is_it = ops.or_(is_it, ops.ne(v, v))
             place = ops.broadcast_in_dim(here, shape=typeof(v).shape, dims=())
             return pmin(
                 ops.select(is_it, place, ops.full_like_type(typeof(place), last)), axis_name

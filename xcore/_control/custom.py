@@ -307,7 +307,8 @@ class _WithRule(Generic[P, R_co]):
             return result.values(self.fun(*given.full(map(to_user, leaves))))
 
         kind, op = self._rule_and_op
-        rule = kind(name, function, functools.partial(self._bind, given, result))
+        bound = functools.partial(self._bind, given, result)
+        rule = kind(name, function, bound, written_at(self.rule))
         outs = bind(op, *given.values, rule=rule)
         return tree.unflatten(result.structure, outs)
 
@@ -386,6 +387,7 @@ class custom_jvp(_WithRule[P, R_co]):
                 structure, [_or_zero(s, x) for s, x in zip(sums, outs, strict=True)]
             )
 
+        rule.__wrapped__ = next((f for f in jvps if f is not None), None)  # whose lines errors name
         self.defjvp(rule, symbolic_zeros=True)
 
     def _who(self) -> str:
@@ -544,6 +546,7 @@ def custom_gradient(fun: Callable[P, tuple[R_co, Callable[..., Any]]]) -> Callab
         pullback, captured = residuals
         return pullback(captured, tree.leaves(cotangent))
 
+    fwd.__wrapped__ = bwd.__wrapped__ = fun  # whose lines errors name
     wrapped.defvjp(fwd, bwd)
     return wrapped
 

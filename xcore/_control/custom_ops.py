@@ -54,10 +54,10 @@ class _Batch:
 class JVPRule:
     """A function and its derivative in forward mode."""
 
-    __slots__ = ("derivative", "function", "name")
+    __slots__ = ("derivative", "function", "name", "place")
 
-    def __init__(self, name: str, function, derivative):
-        self.name, self.function, self.derivative = name, function, derivative
+    def __init__(self, name: str, function, derivative, place: str = ""):
+        self.name, self.function, self.derivative, self.place = name, function, derivative, place
 
     def __repr__(self) -> str:
         return self.name
@@ -85,16 +85,16 @@ class JVPRule:
             )
             return found[: len(nonzero_out)], fill(found[len(nonzero_out) :], nonzero_out)
 
-        return JVPRule(self.name, function, derivative)
+        return JVPRule(self.name, function, derivative, self.place)
 
 
 class VJPRule:
     """A function and its derivative in reverse mode."""
 
-    __slots__ = ("forward", "function", "name")
+    __slots__ = ("forward", "function", "name", "place")
 
-    def __init__(self, name: str, function, forward):
-        self.name, self.function, self.forward = name, function, forward
+    def __init__(self, name: str, function, forward, place: str = ""):
+        self.name, self.function, self.forward, self.place = name, function, forward, place
 
     def __repr__(self) -> str:
         return self.name
@@ -132,7 +132,7 @@ class VJPRule:
 
             return outs, values[n:], summed
 
-        return VJPRule(self.name, function, forward)
+        return VJPRule(self.name, function, forward, self.place)
 
 
 def _backward_over_batch(who, backward, batch: _Batch, batched):
@@ -245,7 +245,7 @@ def _check_results(who: str, rule, outs, program) -> None:
     given = [typeof(x).strong() for x in outs]
     expected = [t.strong() for t in program.out_types]
     if given != expected:
-        raise errors.custom_rule_results(who, rule.name, expected, given)
+        raise errors.custom_rule_results(who, rule.name, rule.place, expected, given)
 
 
 # custom_jvp

@@ -96,23 +96,25 @@ def scan(f, init, xs=None, length=None, reverse: bool = False, unroll=1, _split_
     >>> xc.lax.scan(lambda total, x: (total + x, total), 0.0, xnp.arange(4.0))
     (Array(6., dtype=float32), Array([0., 0., 1., 3.], dtype=float32))
     """
+    return _scan("lax.scan", f, init, xs, length, reverse, unroll, progress)
+
+
+def _scan(who: str, f, init, xs, length, reverse, unroll, progress):
     if not callable(f):
-        raise TypeError(f"xcore.lax.scan: expected a function, given {errors.describe(f)}.")
+        raise TypeError(f"xcore.{who}: expected a function, given {errors.describe(f)}.")
     if not isinstance(unroll, SupportsIndex) or unroll < 0:
         raise errors.bad_argument(
-            "lax.scan", "unroll", unroll, "a bool, or an integer that is not negative"
+            who, "unroll", unroll, "a bool, or an integer that is not negative"
         )
     if progress:
         return _scan_with_bar(f, init, xs, length, progress, reverse=reverse, unroll=unroll)
-    values, structure = leaf_values("lax.scan", "init", init)
-    xs_values, xs_structure = leaf_values("lax.scan", "xs", xs)
-    n = _length("lax.scan", xs_values, xs, length)
+    values, structure = leaf_values(who, "init", init)
+    xs_values, xs_structure = leaf_values(who, "xs", xs)
+    n = _length(who, xs_values, xs, length)
     if config.settings().disable_jit and n:  # of no step nobody would know what it returns
         return _scan_in_python(f, init, xs_values, xs_structure, n, reverse)
     rows = [ArrayType(t.shape[1:], t.dtype, t.weak) for t in [typeof(x) for x in xs_values]]
-    body, values, weak = _trace_step(
-        "lax.scan", f, values, structure, rows, xs_values, xs_structure
-    )
+    body, values, weak = _trace_step(who, f, values, structure, rows, xs_values, xs_structure)
     unroll = n if unroll is True else max(1, int(unroll))
     s = Scan(
         body.program, (len(body.captured), len(values)), n, bool(reverse), min(unroll, max(n, 1))
@@ -203,9 +205,8 @@ def fori_loop(lower, upper, body_fun, init_val, *, unroll=None, progress=False):
             i, val = state
             return (ops.add(i, np.asarray(1, dtype)[()]), body_fun(weakened(i), val)), None
 
-        (_, result), _ = scan(
-            step, (start, init_val), None, length=n, unroll=unroll or 1, progress=progress
-        )
+        state = start, init_val
+        (_, result), _ = _scan("lax.fori_loop", step, state, None, n, False, unroll or 1, progress)
         return result
     low, high = (to_value(b) for b in (lower, upper))
     weak = typeof(low).weak and typeof(high).weak

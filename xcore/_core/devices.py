@@ -150,6 +150,8 @@ def _put_leaf(x: Any, target: Any) -> Value:
         return _put_traced(x, target)
     if current().by_type and is_placement(target):
         return _put_traced(x, target)
+    if type(x) is Array and x.is_deleted():
+        raise errors.deleted_array(x.type)
     if target is None:
         return to_array(x)
     if is_placement(target):

@@ -382,6 +382,8 @@ def promote(*pairs: tuple[np.dtype[Any], bool], bits: int = 32, strict: bool = F
 
 
 def _promote(pairs: Any, bits: int, strict: bool):
+    for dtype, _ in pairs:
+        named(dtype)  # others are refused there, in words
     node = _join({_node(*pair) for pair in pairs}, strict)
     if node is None:
         raise errors.no_promotion([_describe(*pair) for pair in pairs], strict)

@@ -55,7 +55,7 @@ def describe(x: Any) -> str:
     type_ = getattr(x, "type", None)
     if type_ is not None and hasattr(type_, "weak"):
         return str(type_)
-    if getattr(x, "shape", None) is not None and hasattr(x, "dtype"):
+    if getattr(x, "shape", None) is not None and hasattr(x, "dtype") and not isinstance(x, type):
         return f"{x.dtype}[{','.join(map(str, x.shape))}]"
     text = repr(x)
     return f"{text if len(text) < 60 else text[:57] + '...'} of type {type(x).__name__}"
@@ -319,7 +319,7 @@ def tree_too_deep() -> TreeError:
 
 def nested_too_deep(name: str) -> RecursionError:
     return RecursionError(
-        f"xcore.jit: while {name!r} was traced Python's stack came to its end: it calls itself, or "
+        f"xcore: while {name!r} was traced Python's stack came to its end: it calls itself, or checkpointed or "
         "jitted functions are nested too deep (some hundred levels). Call inner functions without jit, "
         "loop with lax.scan or lax.fori_loop, or raise sys.setrecursionlimit."
     )
@@ -478,9 +478,9 @@ def custom_rule_leaf(who: str, what: str, given: Any, expected: Any) -> Mismatch
     return MismatchError(f"xcore.{who}: {what} is {describe(given)}, but {needed}.")
 
 
-def custom_rule_results(who: str, name: str, expected: Any, given: Any) -> DTypeError:
+def custom_rule_results(who: str, name: str, place: str, expected: Any, given: Any) -> DTypeError:
     return DTypeError(
-        f"xcore.{who}: the rule of {name} must return the results of the function, {_types(expected)}, "
+        f"xcore.{who}: the rule of {name}{place} must return the results of the function, {_types(expected)}, "
         f"but returned {_types(given)}."
     )
 

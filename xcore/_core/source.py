@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from types import CodeType, FrameType, MappingProxyType
 from typing import Any, ParamSpec, TypeVar
 
-from . import config
+from . import config, errors
 from .keywords import Alias, by_our_names
 
 P = ParamSpec("P")
@@ -236,6 +236,15 @@ def boundary(
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return f(*args, **kwargs)
+        except RecursionError as e:
+            hide_frames(e)
+            state = config.get_state()
+            is_traced = state is not None and state.trace is not None
+            if is_traced or not str(e).startswith("maximum recursion"):
+                raise
+            raise errors.nested_too_deep(
+                f.__name__
+            ) from None  # the outermost: there is stack for it
         except Exception as e:
             begun = e.__traceback__ is None or e.__traceback__.tb_next is not None
             hide_frames(e)

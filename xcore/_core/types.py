@@ -53,7 +53,11 @@ class ArrayType:
         if found is not None:
             return found
         self = object.__new__(cls)
-        self.shape, self.dtype, self.weak = tuple(map(int, shape)), np.dtype(dtype), weak
+        self.shape, self.weak = tuple(map(int, shape)), weak
+        given: Any = dtype
+        if not isinstance(given, dtypes.ExtendedDtype):  # keys have dtypes of their own
+            given = np.dtype(given)
+        self.dtype = given  # pyright: ignore[reportAttributeAccessIssue]
         self.weak_type, self.ndim, self.size = weak, len(shape), math.prod(self.shape)
         self.type = self
         if min(self.shape, default=0) < 0 or self.nbytes >= _MOST_BYTES:
@@ -93,7 +97,9 @@ class ArrayType:
 
     def to_tangent_aval(self) -> ArrayType:
         """The type of its tangents; those of integers are of dtype float0."""
-        return self if dtypes.is_inexact(self.dtype) else ArrayType(self.shape, dtypes.float0)
+        dtype: Any = self.dtype
+        inexact = not isinstance(dtype, dtypes.ExtendedDtype) and dtypes.is_inexact(dtype)
+        return self if inexact else ArrayType(self.shape, dtypes.float0)
 
     def strip_weak_type(self) -> ArrayType:
         return self.strong()
@@ -249,6 +255,6 @@ def typeof(x: ArrayLike | SupportsType) -> ArrayType:
         if type(x) in (float, int, complex, bool):
             return ArrayType((), dtypes.scalar_dtype(x), type(x) is not bool)
         if isinstance(getattr(x, "dtype", None), dtypes.ExtendedDtype):  # no numbers: a shape
-            return ArrayType(given.shape, np.dtype(object))
+            return ArrayType(given.shape, given.dtype)
         a = np.asarray(x)
         return ArrayType(a.shape, a.dtype)

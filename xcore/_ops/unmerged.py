@@ -12,9 +12,15 @@ import math
 from .._core import dtypes
 
 
-def as_it_is(ctx, x, t):
-    """x, of type t, by way of a choice, so that the compiler does not see what it was made by."""
-    is_nan = ctx.compare(x, x, ctx.tensor(t.shape, bool), "NE")
+def as_it_is(ctx, x, t, *others):
+    """x, of type t, by way of a choice, so that the compiler does not see what it was made by.
+
+    It is NaN where it is NaN, or where another value is.
+    """
+    bools = ctx.tensor(t.shape, bool)
+    is_nan, *more = [ctx.compare(y, y, bools, "NE") for y in others or (x,)]
+    for another in more:
+        is_nan = ctx.one("stablehlo.or", bools, [is_nan, another])
     return ctx.select(is_nan, ctx.full(t, math.nan), x)
 
 
@@ -53,11 +59,10 @@ mul_lower = _pairwise("stablehlo.multiply", _is_too_far)
 
 def quotient(ctx, x, y, t):
     """x / y of inexact numbers."""
-    if ctx.may_repeat(y) or ctx.may_be_quotient(y):
+    if ctx.may_repeat(y) or ctx.may_be_quotient(y) or ctx.has_reciprocal(y):
         # quirk: DIVIDES_BY_RECIPROCAL, which rounds twice and vanishes for large numbers. It leaves alone
-        # a divisor that depends on x; NaN / NaN is NaN too.
-        is_nan = ctx.compare(x, x, ctx.tensor(t.shape, bool), "NE")
-        y = ctx.select(is_nan, x, y)
+        # a divisor that depends on x, unless x is a number; NaN / NaN is NaN too.
+        y = as_it_is(ctx, y, t, x, *[y] * ctx.may_be_known(x))
     if ctx.may_be_quotient(x):  # quirk: DIVIDES_ONCE
         x = as_it_is(ctx, x, t)
     return ctx.one("stablehlo.divide", ctx.out(), [x, y])

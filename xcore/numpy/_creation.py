@@ -91,6 +91,8 @@ def _converted(a, dtype):
     if type(a) is int:
         _refuse_wide_ints(a)
     value = a if isinstance(a, Value) else to_array(a)
+    if type(value) is Array and value._b is not None and value._b.is_deleted():
+        raise errors.deleted_array(value.type)
     if dtype is None:
         return value
     if config.settings().sanitize:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
+import operator
 from typing import NamedTuple
 
 import numpy as np
@@ -86,6 +87,15 @@ class ScatterDimensionNumbers(NamedTuple):
     scatter_indices_batching_dims: tuple = ()
 
 
+def _dims(made, who: str, numbers):
+    """The dimension numbers of a call, whose axes must be integers."""
+    try:
+        return made(*[tuple(map(operator.index, axes)) for axes in numbers])
+    except TypeError:
+        wanted = f"{len(numbers)} tuples of integers, the numbers of axes"
+        raise errors.bad_argument(who, "dimension_numbers", numbers, wanted) from None
+
+
 @boundary
 def gather(operand, start_indices, dimension_numbers, slice_sizes, *, unique_indices: bool = False,
            indices_are_sorted: bool = False, mode=None, fill_value=None):  # fmt: skip
@@ -109,7 +119,7 @@ def gather(operand, start_indices, dimension_numbers, slice_sizes, *, unique_ind
            [1., 0., 0.]], dtype=float32)
     """
     x, indices = as_array("lax.gather", operand), as_array("lax.gather", start_indices)
-    dims = GatherDims(*dimension_numbers)
+    dims = _dims(GatherDims, "lax.gather", dimension_numbers)
     if mode is None and findings.checks_positions():
         check_rows(indices, dims, typeof(x).shape, slice_sizes)
     return ops.gather(
@@ -145,7 +155,7 @@ def _scatter(name: str, how: str, doc: str, result: str):
             raise errors.dtype_mismatch(f"lax.{name}", operand=typeof(x), updates=typeof(u))
         if how == "sub":
             u = ops.neg(u)
-        dims = ScatterDims(*dimension_numbers)
+        dims = _dims(ScatterDims, "lax.scatter", dimension_numbers)
         if mode is None and findings.checks_positions():
             check_rows(indices, dims, typeof(x).shape, as_gather(typeof(x), typeof(u), dims)[1])
         return ops.scatter(
@@ -182,7 +192,7 @@ def scatter_apply(operand, scatter_indices, func, dimension_numbers, *, update_s
         as_array("lax.scatter_apply", operand),
         as_array("lax.scatter_apply", scatter_indices),
     )
-    dims = ScatterDims(*dimension_numbers)
+    dims = _dims(ScatterDims, "lax.scatter", dimension_numbers)
     into, sizes = as_gather(typeof(x), typeof(x).with_shape(tuple(update_shape)), dims)
     windows = ops.gather(x, indices, dims=into, sizes=sizes, mode=mode_of(mode, "clip"))
     new = as_array("lax.scatter_apply", func(windows))

@@ -123,6 +123,9 @@ def padtype_to_pads(in_shape, window_shape, window_strides, padding):
     >>> xc.lax.padtype_to_pads((5, 6), (3, 3), (1, 2), "SAME")
     [(1, 1), (0, 1)]
     """
+    if not (isinstance(padding, str) and padding.upper() in ("SAME", "SAME_LOWER", "VALID")):
+        wanted = "'SAME', 'SAME_LOWER' or 'VALID'"
+        raise errors.bad_argument("lax.padtype_to_pads", "padding", padding, wanted)
     ones = (1,) * len(in_shape)
     return list(_conv_padding(padding, in_shape, window_shape, window_strides, ones, ones))
 

@@ -59,10 +59,10 @@ class DType:
     def __eq__(self, other):
         if isinstance(other, (DType, np.dtype)):
             return self.dtype == (other.dtype if isinstance(other, DType) else other)
-        return other is self.dtype.type
+        return other is self.dtype.type or NotImplemented
 
     def __hash__(self):
-        return hash(self.dtype)
+        return hash(self.dtype.type)
 
     def __instancecheck__(self, x) -> bool:
         """``isinstance(x, xnp.float32)``: of NumPy's scalars, as in JAX."""

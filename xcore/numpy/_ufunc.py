@@ -209,6 +209,8 @@ class ufunc(metaclass=_Ufuncs):
         a = as_array(who, a if is_array_like(a) else asarray(a))
         axis = one_axis(who, axis, typeof(a).ndim)
         if isinstance(indices, Value) and not hasattr(indices, "_t"):
+            if indices.ndim != 1 or not dtypes.is_integer(indices.dtype):
+                raise errors.bad_argument(who, "indices", indices, "1-d, of integers")
             return self._reduceat_traced(moveaxis(a, axis, 0), indices, axis, dtype)
         positions, segment = _segment_lengths(who, indices, typeof(a).shape[axis])
         result = self._result_dtype(a, dtype)

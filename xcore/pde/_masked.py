@@ -308,13 +308,13 @@ def _geometry(who: str, grid: Grid, inside, edge: str, dtype):
             level = evaluated(who, "inside", inside, points) if callable(inside) else inside
         given = np.asarray(stop_gradient(level))
     except errors.ConcretizationError as e:
-        raise errors.bad_argument(
-            who, "inside", inside, "known when the program is made", _DIFFERENTIABLE
+        raise errors.ConcretizationError(
+            f"xcore.{who}: inside must be known when the program is made. {_DIFFERENTIABLE}\n{e}"
         ) from e
     check_level(who, given)
-    if given.dtype == bool and seen.derivative:
+    if seen.derivative and not getattr(level, "varies", False):
         raise errors.ConcretizationError(
-            f"xcore.{who}: inside gives booleans that hang on a value with a derivative, which they cannot "
+            f"xcore.{who}: inside gives booleans or steps that hang on a value with a derivative, which they cannot "
             f"carry to the boundary. {_DIFFERENTIABLE} Apply xcore.lax.stop_gradient to the value where its "
             "derivative is not wanted."
         )

@@ -441,11 +441,12 @@ def _check_counts(who: str, lam, dtype) -> None:
     if isinstance(lam, Tracer):
         return
     lam, most = np.asarray(lam, np.float64), float(np.iinfo(dtype).max)
-    finite = lam[np.isfinite(lam)]
-    if finite.size and finite.max() > most - 10 * most**0.5:
+    if not (lam >= 0).all():
+        raise errors.bad_argument(f"random.Generator.{who}", "lam", lam, "numbers of at least 0")
+    if lam.size and lam.max() > most - 10 * most**0.5:
         raise ValueError(
             f"xcore.random.Generator.{who}: lam must be less than {most:g}, the most that counts of "
-            f"{np.dtype(dtype)} can be, given {finite.max():g}. Pass dtype='int64', or draw from a "
+            f"{np.dtype(dtype)} can be, given {lam.max():g}. Pass dtype='int64', or draw from a "
             "normal distribution."
         )
 

@@ -67,13 +67,12 @@ def check_definite(who: str, cov) -> None:
     host = to_check(cov)
     if host is None or not np.isfinite(host).all():
         return
-    try:
-        np.linalg.cholesky(host.astype(np.result_type(host.dtype, np.float32)))
-    except np.linalg.LinAlgError:
-        raise ValueError(
+    factor = _factor(xnp.asarray(host.astype(np.result_type(host.dtype, np.float32))), "cholesky")
+    if not np.isfinite(factor).all():
+        raise errors.SingularMatrixError(
             f'xcore.{who}: cov is not positive definite, so it has no factor by method="cholesky". '
             'Of a singular one give method="svd" or method="eigh".'
-        ) from None
+        )
 
 
 @boundary
