@@ -67,6 +67,11 @@ C = xo.Constraints
 VERDICTS = {
     "a ray": (lambda x: -x[0] - x[1], C(ineq=lambda x: x[0] - x[1]), "unbounded"),
     "a parabola": (lambda x: -(x[0] ** 2), C(eq=lambda x: x[0] - x[1]), "unbounded"),
+    "along a face": (lambda x: x[0] + x[1], C(ineq=lambda x: x[0]), "unbounded"),
+    "along a face, bent": (lambda x: x[0] ** 2 + x[1], C(ineq=lambda x: x[0] - 1), "unbounded"),
+    "along a line": (
+        lambda x: x[1] + x[0], C(eq=lambda x: x[0] + 0.3, ineq=lambda x: 5 - x[1]), "unbounded",
+    ),
     "a square below 0": (lambda x: x[0] + x[1] ** 2, C(ineq=lambda x: -(x[0] ** 2)), "degenerate"),
     "a square that is 0": (
         lambda x: x[0] ** 2 + 2 * x[1] ** 2, C(eq=lambda x: (x[0] + x[1] - 2) ** 2), "degenerate",

@@ -534,3 +534,32 @@ def test_formulas_are_not_narrowed():
             got = f(x, *parameters)
         assert got.dtype == np.float32
         np.testing.assert_array_equal(got, want)
+
+
+LARGE = (1e16, 1e19, 1e25, 1e30, 1e35, 1e100, 1e250, 1e300, np.inf)
+
+
+@pytest.mark.parametrize("few", [0.5, 3.0, 17.0])
+@pytest.mark.parametrize("upside_down", [False, True])
+def test_f_with_many_degrees_of_freedom_on_one_side(few, upside_down):
+    """It is that of a gamma variable over its mean, or of one over that, to (1 + m²)/n."""
+    with xc.enable_x64():
+        for large in LARGE:
+            dofs = (large, few) if upside_down else (few, large)
+            for x in (1e-3, 0.3, 1.0, 1.5, 4.0):
+                z = 0.5 * few * (1 / x if upside_down else x)
+                lower = mp.gammainc(0.5 * few, 0, z, regularized=True)
+                lower = float(1 - lower if upside_down else lower)
+                np.testing.assert_allclose(stats.f.cdf(x, *dofs), lower, rtol=1e-11, atol=1e-13)
+                np.testing.assert_allclose(stats.f.sf(x, *dofs), 1 - lower, rtol=1e-11, atol=1e-13)
+                if lower > 1e-12:
+                    np.testing.assert_allclose(
+                        stats.f.logcdf(x, *dofs), np.log(lower), rtol=1e-10, atol=3e-12
+                    )
+                if 1e-10 < lower < 1 - 1e-6:
+                    np.testing.assert_allclose(
+                        stats.f.ppf(stats.f.cdf(x, *dofs), *dofs), x, rtol=1e-8
+                    )
+                step = 1e-4 * x
+                slope = (stats.f.cdf(x + step, *dofs) - stats.f.cdf(x - step, *dofs)) / (2 * step)
+                np.testing.assert_allclose(stats.f.pdf(x, *dofs), slope, rtol=1e-5, atol=1e-8)

@@ -181,7 +181,9 @@ def is_endless(new, x, move, feasible):
     f, eps = new["f"], xnp.finfo(typeof(x).dtype).eps
     size = largest(x)
     onward = size / xnp.maximum(largest(move), xnp.finfo(typeof(x).dtype).tiny) * move / eps**0.5
-    open_ = new["c"] + new["jc"] @ onward >= -1e-3 * xnp.abs(new["jc"]) @ xnp.abs(onward)
+    rounding = eps * xnp.max(xnp.abs(new["jc"]), axis=1, initial=0) * largest(onward)
+    nearly = 1e-3 * xnp.abs(new["jc"]) @ xnp.abs(onward) + 8 * rounding
+    open_ = new["c"] + new["jc"] @ onward >= -nearly
     fallen = (f <= -1 / eps) & (size >= eps**-0.5) & xnp.all(open_)
     return ((f == -xnp.inf) | fallen) & xnp.isfinite(feasible) & (feasible <= 1e-3 * size)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .. import numpy as xnp
 from .._core import errors, typeof
 from .._iterate import checkpoints
@@ -13,11 +15,13 @@ from ._given import canonical
 from ._implicit import differentiable
 from ._newton import NewtonCG, TrustRegion
 from ._problem import Flat, Objective, default_tol, largest, tolerance
-from ._result import Result, result
+from ._products import BALANCES
+from ._result import Result, Status, result
 from ._rounds import BLIND, WORDS, rounds
 from ._scalar import Brent
 from ._simplex import NelderMead
 from ._transform import GradientTransformation
+from ._units import first_units
 
 METHODS = {
     "gradient-descent": Descent(Gradient(), "backtracking"),
@@ -72,13 +76,32 @@ def method_of(who: str, given, bounds):
 
 
 def least_curvature(problem, x, g):
-    """The smallest eigenvalue of the Hessian's part for variables that no bound holds."""
+    """The smallest eigenvalue of the Hessian's part for variables that no bound holds, and whether f falls along it.
+
+    The latter in units in which its rows are about as long as each other: signs of eigenvalues do not change with
+    units, but rounding errors are small beside the row that they stand in only. Values are asked, too: a minimum may
+    be a kink between pieces that bend down.
+    """
     held = ((x <= problem.lower) & (g > 0)) | ((x >= problem.upper) & (g < 0))
     h, free = problem.hessian(x), ~held
-    both = free[:, None] & free
+    h = xnp.where(free[:, None] & free, h, 0)
     # a held variable gets an eigenvalue of its own, above all others
     above = xnp.diag(xnp.where(held, 1 + largest(h) * typeof(x).size, 0)).astype(h.dtype)
-    return xnp.linalg.eigvalsh(xnp.where(both, h, 0) + above)[0]
+    unit = xnp.ones_like(x)
+    for _ in range(BALANCES):
+        longest = xnp.max(xnp.abs(h) * unit[:, None] * unit, axis=1)
+        unit = unit / xnp.where(longest > 0, xnp.sqrt(longest), 1)
+    eps = xnp.finfo(x.dtype).eps
+    values, vectors = xnp.linalg.eigh(h * unit[:, None] * unit)
+    way = unit * vectors[:, 0]
+    way = way / largest(way / first_units(x).x)
+    far = np.array([1, -1])[:, None] * eps ** np.array([0.25, 0.125])
+    around = [
+        problem.value(xnp.clip(x + t * way, problem.lower, problem.upper)) for t in far.ravel()
+    ]
+    f = problem.value(x)
+    falls = xnp.any(xnp.stack(around) < f - 8 * eps * xnp.abs(f))
+    return xnp.linalg.eigvalsh(h + above)[0], (values[0] < -(eps**0.5)) & falls
 
 
 def unconstrained(
@@ -111,7 +134,9 @@ def unconstrained(
     def solve(x):
         s = rounds(who, method, problem, x, tol, maxiter, history, progress, checkpoint)
         if curvature:
-            s["curvature"] = least_curvature(problem, s["x"], s["g"])
+            s["curvature"], bends = least_curvature(problem, s["x"], s["g"])
+            saddle = bends & (s["status"] == np.int32(Status.success))
+            s["status"] = xnp.where(saddle, np.int32(Status.saddle), s["status"])
         return s.pop("x"), s
 
     def equation(x):

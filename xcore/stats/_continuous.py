@@ -276,8 +276,13 @@ t = Family(
 def _f_log_density(z, dfn, dfd):
     a, b = 0.5 * dfn, 0.5 * dfd
     ratio = dfn / dfd
-    here = special.xlogy(a - 1, z) - (a + b) * xnp.log1p(ratio * z)
-    return a * xnp.log(ratio) + here - special.betaln(a, b)
+    odds = ratio * z
+    low, far = odds < 1, xnp.where(odds < 1, 1.0, odds)
+    here = special.xlogy(a - 1, z) - (a + b) * xnp.log1p(xnp.where(low, odds, 1.0))
+    below = a * xnp.log(ratio) + here
+    # with many degrees of freedom above, what is to cancel is large there
+    above = -a * xnp.log1p(1 / far) - b * xnp.log1p(far) - xnp.log(xnp.where(low, 1.0, z))
+    return xnp.where(low, below, above) - special.betaln(a, b)
 
 
 def _f_odds(z, dfn, dfd):
@@ -314,14 +319,56 @@ def _f_quantile(p, dfn, dfd, upper: bool):
     return xnp.where(far, xnp.exp(log_odds + xnp.log(dfd) - xnp.log(dfn)), near)
 
 
+def _or_gamma(formula, of_gamma, of_inverse):
+    """A formula of F's, and for one number of degrees of freedom far above the other one that of a gamma variable.
+
+    With n → ∞ in the denominator z is a gamma variable over its mean, with m → ∞ in the numerator 1/z is. The next
+    term is smaller by (1 + m²)/n.
+    """
+
+    def either(z, dfn, dfd):
+        gamma = dfd > 1e18 * (1 + xnp.square(dfn))
+        inverse = dfn > 1e18 * (1 + xnp.square(dfd))
+        a, b = 0.5 * xnp.where(gamma, dfn, 1.0), 0.5 * xnp.where(inverse, dfd, 1.0)
+        near = gamma | inverse
+        out = formula(z, xnp.where(near, 1.0, dfn), xnp.where(near, 1.0, dfd))
+        return xnp.where(gamma, of_gamma(z, a), xnp.where(inverse, of_inverse(z, b), out))
+
+    return either
+
+
+def _positive_part(z):
+    return xnp.where(z > 0, z, 1.0)
+
+
 _F = _on_half_line(
-    _f_log_density,
-    cdf=_f_below,
-    sf=_f_above,
-    logcdf=lambda z, dfn, dfd: log_beta_odds(*_f_odds(z, dfn, dfd)),
-    logsf=_f_log_above,
-    ppf=lambda q, dfn, dfd: _f_quantile(q, dfn, dfd, False),
-    isf=lambda q, dfn, dfd: _f_quantile(q, dfn, dfd, True),
+    _or_gamma(
+        _f_log_density, lambda z, a: _GAMMA.log_density(a * z, a) + xnp.log(a),
+        lambda z, b: _GAMMA.log_density(b / z, b) + xnp.log(b) - 2 * xnp.log(z),
+    ),
+    cdf=_or_gamma(
+        _f_below, lambda z, a: special.gammainc(a, a * xnp.maximum(z, 0)),
+        lambda z, b: xnp.where(z > 0, special.gammaincc(b, b / _positive_part(z)), 0),
+    ),
+    sf=_or_gamma(
+        _f_above, lambda z, a: special.gammaincc(a, a * xnp.maximum(z, 0)),
+        lambda z, b: xnp.where(z > 0, special.gammainc(b, b / _positive_part(z)), 1),
+    ),
+    logcdf=_or_gamma(
+        lambda z, dfn, dfd: log_beta_odds(*_f_odds(z, dfn, dfd)),
+        lambda z, a: log_gammainc(a, a * z), lambda z, b: log_gammaincc(b, b / z),
+    ),
+    logsf=_or_gamma(
+        _f_log_above, lambda z, a: log_gammaincc(a, a * z), lambda z, b: log_gammainc(b, b / z)
+    ),
+    ppf=_or_gamma(
+        lambda q, dfn, dfd: _f_quantile(q, dfn, dfd, False),
+        lambda q, a: special.gammaincinv(a, q) / a, lambda q, b: b / special.gammainccinv(b, q),
+    ),
+    isf=_or_gamma(
+        lambda q, dfn, dfd: _f_quantile(q, dfn, dfd, True),
+        lambda q, a: special.gammainccinv(a, q) / a, lambda q, b: b / special.gammaincinv(b, q),
+    ),
     shapes=("dfn", "dfd"), valid=_positive, wide=True,
 )  # fmt: skip
 f = Family(
