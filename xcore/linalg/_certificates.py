@@ -250,8 +250,9 @@ def of_inverse(a, x, eps: float, pivot, failed=Status.singular) -> tuple:
     off = xnp.where((length > 0).all(axis=(-2, -1)), off, xnp.inf)  # columns below the range
     off = of_truth(xnp.where(bad | ~finite, xnp.inf, xnp.maximum(off, eps / 2)))
     backward = largest(relative(left, size), (-2, -1))
+    known = xnp.isfinite(moduli).all(axis=(-2, -1))
     code = first_that_holds(
-        (bad, failed), (~finite, Status.not_finite), (off > 0.1, Status.ill_conditioned),
+        (bad & known, failed), (bad | ~(finite & known), Status.not_finite), (off > 0.1, Status.ill_conditioned),
         (~(backward <= 30 * n * eps), Status.stagnation), (~bad, Status.success),
     )  # fmt: skip
     norms = [

@@ -300,6 +300,6 @@ def of_riccati(kind: str, x, a, b, q, r, e, s, bad, eps: float) -> tuple:
     return concluded(
         x, off, relative(_largest(left), n * eps * most),
         relative(_largest(sizes / w) * depth, _largest(_size(x))), eps, residual=residual,
-        singular=bad, backward_error=relative(_largest(left), most),
+        singular=bad, given=(a, b, q, r), backward_error=relative(_largest(left), most),
         closed_loop=xnp.where(good, end, xnp.inf),
     )  # fmt: skip

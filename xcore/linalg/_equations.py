@@ -302,8 +302,9 @@ def certificate(
     error = xnp.max(xnp.where(left > bound, xnp.inf, relative(left, bound)), axis=(-2, -1))
     finite = xnp.isfinite(x).all(axis=(-2, -1)) & ~xnp.isnan(off)
     off = of_truth(xnp.where(bad | ~finite, xnp.inf, xnp.maximum(off * own, eps / 2)))
+    known = xnp.isfinite(norm_inf) & xnp.isfinite(b).all(axis=(-2, -1))
     code = first_that_holds(
-        (bad, failed), (~finite, Status.not_finite), (off > 0.1, Status.ill_conditioned),
+        (bad & known, failed), (bad | ~(finite & known), Status.not_finite), (off > 0.1, Status.ill_conditioned),
         (~(error <= 30 * n * eps), Status.stagnation), (~bad, Status.success),
     )  # fmt: skip
     more = {"backward_error": error, "componentwise": omega, "condition_inf": other, "pivot": pivot}

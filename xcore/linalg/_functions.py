@@ -470,7 +470,7 @@ def _evidence_of_logarithm(real: bool):
 
 def _report_of_logarithm(a, x, t, slope, near) -> tuple:
     # exp(x) = exp(m) exp(x - m) for the mean m of the eigenvalues, which makes it free of scales
-    n, eps = typeof(a).shape[-1], epsilon(a)
+    n, eps, whole = typeof(a).shape[-1], epsilon(a), a
     pivot = _eigenvalue_zero(a)
     mean = xnp.trace(x, axis1=-2, axis2=-1)[..., None, None] / n
     half = xnp.exp(-mean / 2)
@@ -489,7 +489,8 @@ def _report_of_logarithm(a, x, t, slope, near) -> tuple:
     natural = size + steep * wide
     return concluded(
         x, off, relative(left, n * eps * natural), slope * relative(size, wide), eps,
-        residual=left * scale * scale, singular=pivot >= 0, backward_error=relative(left, natural),
+        residual=left * scale * scale, singular=pivot >= 0, given=(whole,),
+        backward_error=relative(left, natural),
     )  # fmt: skip
 
 

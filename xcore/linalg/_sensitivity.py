@@ -179,7 +179,17 @@ def lyapunov_norm(u):
 
 
 def concluded(
-    x, off, backward, condition, eps: float, *, residual=None, limit=30.0, singular=None, **more
+    x,
+    off,
+    backward,
+    condition,
+    eps: float,
+    *,
+    residual=None,
+    limit=30.0,
+    singular=None,
+    given=(),
+    **more,
 ):
     """(status, Certificate) of matrices x (..., m, n).
 
@@ -187,6 +197,7 @@ def concluded(
       off: a bound of the error, absolute; of the same scale as x.
       backward: the residual by what rounding may leave of it; success needs ``limit`` of those.
       singular: where there is no result.
+      given: the matrices that it is of: of what is not finite there is none for that reason.
     """
     lead, real = typeof(x).shape[:-2], dtypes.to_real(typeof(x).dtype)
     if 0 in typeof(x).shape:
@@ -194,6 +205,8 @@ def concluded(
     most = xnp.max(xnp.abs(x), axis=(-2, -1))
     finite = xnp.isfinite(x).all(axis=(-2, -1))
     none = xnp.zeros(lead, bool) if singular is None else singular
+    for y in given:
+        none = none & xnp.isfinite(y).all(axis=(-2, -1))
     # numbers near the end of the range have vanished in part, which relative errors do not see
     good = finite & ~none & ~xnp.isnan(off)
     good = good & ((most == 0) | (most > float(dtypes.finfo(real).tiny) / eps))
@@ -245,7 +258,7 @@ def of_sylvester(a, b, c, x, norm, eps: float, singular=None) -> tuple:
     condition = norm * relative(size, frobenius(x))
     backward = relative(left, max(typeof(c).shape[-2:]) * eps * size)
     return concluded(
-        x, off, backward, condition, eps, residual=left * one * two, singular=singular,
+        x, off, backward, condition, eps, residual=left * one * two, singular=singular, given=(a, b, c),
         backward_error=relative(left, size), sep=relative(one, norm),
     )  # fmt: skip
 
@@ -262,7 +275,7 @@ def of_stein(a, q, x, norm, eps: float, singular=None) -> tuple:
     condition = norm * relative(size, frobenius(x))
     return concluded(
         x, off, relative(left, n * eps * size), condition, eps, residual=left * two,
-        singular=singular, backward_error=relative(left, size), sep=relative(xnp.ones_like(norm), norm),
+        singular=singular, given=(a, q), backward_error=relative(left, size), sep=relative(xnp.ones_like(norm), norm),
     )  # fmt: skip
 
 
