@@ -186,7 +186,7 @@ class CutDiffusion(Diffusion):
             raise errors.bad_argument(who, name, given, want, advice if estimate else "")
 
     def __call__(self, u: ArrayLike) -> Array:
-        return _applied(self, self.field(u))
+        return _applied(self, self.operand(u))
 
     def _apply(self, u):
         return self._per_volume(-stiffness(self.edges(), self.sinks(), u, self.rings))

@@ -421,7 +421,7 @@ class Diffusion(GridOperator):
         return self.replace(a=a, c=c, mixed=mixed)
 
     def __call__(self, u: ArrayLike) -> Array:
-        u = self.field(u)
+        u = self.operand(u)
         return _applied(self.widened(typeof(u).dtype), u)
 
     def _apply(self, u):

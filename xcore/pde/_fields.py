@@ -161,6 +161,22 @@ class GridOperator(LinearOperator):
         f = f if dtype is None else as_dtype(who, "f", f, dtype)
         return xnp.broadcast_to(f, self.field_shape)
 
+    def operand(self, u):
+        """The field of u, whose values on Dirichlet faces, if it has them, must be 0: an operator takes no others."""
+        field = self.field(u)
+        if callable(u) or np.shape(u) == self.field_shape or not isinstance(u, (Array, np.ndarray)):
+            return field
+        whole = u if isinstance(u, np.ndarray) or type(u) is Array else None
+        if whole is not None and np.shape(u) == self.grid.shape:
+            rest = np.count_nonzero(np.asarray(u)) - np.count_nonzero(np.asarray(field))
+            if rest:
+                raise errors.bad_argument(
+                    f"pde.{type(self).__name__}", "u", f"{rest} values on Dirichlet faces that are not 0", "0 there",
+                    "An operator is applied to values inside, op(op.field(u)); what data on the faces add is "
+                    "op.boundary(), and the operator's faces hold these data: Dirichlet(g).",
+                )  # fmt: skip
+        return field
+
     def full(self, u):
         """Values at all nodes: those of a field, and the given ones on Dirichlet faces."""
         u = self.field(u)
@@ -578,5 +594,9 @@ def _first(op: GridOperator) -> GridOperator:
 
 def _differ(x, y) -> bool:
     """Whether data are known, and not the same."""
-    known = all(isinstance(v, (Array, np.ndarray, int, float, complex)) for v in (x, y))
-    return known and not np.array_equal(*np.broadcast_arrays(np.asarray(x), np.asarray(y)))
+    known = all(type(v) in (Array, np.ndarray, int, float, complex) for v in (x, y))
+    return (
+        x is not y
+        and known
+        and not np.array_equal(*np.broadcast_arrays(np.asarray(x), np.asarray(y)))
+    )

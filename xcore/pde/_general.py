@@ -419,7 +419,12 @@ def _balanced(right, null):
     w = null / xnp.sum(null)
     mean = xnp.sum(w * right)
     whole = xnp.sum(w * xnp.abs(right))
-    return right - mean, mean, xnp.abs(mean) / xnp.where(whole == 0, 1, whole)
+    # outside of a mask there is nothing to balance
+    return (
+        right - xnp.where(null == 0, 0, mean),
+        mean,
+        xnp.abs(mean) / xnp.where(whole == 0, 1, whole),
+    )
 
 
 def _equation(matvec, b, arrays, ready: Prepared, turned: bool) -> Equation:

@@ -77,7 +77,7 @@ class Laplacian(GridOperator):
         return all(a.singular for a in self.axes)
 
     def __call__(self, u: ArrayLike) -> Array:
-        return _applied(self, self.field(u))  # pyright: ignore[reportReturnType]
+        return _applied(self, self.operand(u))  # pyright: ignore[reportReturnType]
 
     def _apply(self, u):
         second = [times_axis(a, u, i) for i, a in enumerate(self.axes)]

@@ -125,7 +125,7 @@ class Masked(GridOperator):
         return GridOperator.integrate(self, xnp.where(self.inside, u, 0))
 
     def __call__(self, u: ArrayLike) -> Array:
-        return _applied(self, self.field(u))
+        return _applied(self, self.operand(u))
 
     def _apply(self, u):
         out = 0 if self.c is None else -self.c * u

@@ -74,7 +74,7 @@ class Gradient(_FirstOrder):
     of_fields = False
 
     def __call__(self, u: ArrayLike) -> Array:
-        return _gradient(self, self.field(u))
+        return _gradient(self, self.operand(u))
 
     def _apply(self, u):
         return tuple(times_axis(a, u, i) for i, a in enumerate(self.axes))
@@ -214,7 +214,7 @@ class Advection(_FirstOrder):
     symmetric = False
 
     def __call__(self, u: ArrayLike) -> Array:
-        return _advection(self, self.field(u))
+        return _advection(self, self.operand(u))
 
     def _sides(self):
         """For each scheme's difference: its axes, and what of the velocity goes with it."""
@@ -309,7 +309,7 @@ class Helmholtz(GridOperator):
     symmetric = property(lambda self: self.laplacian.symmetric)  # pyright: ignore[reportAssignmentType]
 
     def __call__(self, u: ArrayLike) -> Array:
-        u = self.field(u)
+        u = self.operand(u)
         dtype = complex_if(typeof(u).dtype, self.q)
         q = self.q if dtypes.is_complex(self.q.dtype) else self.q.astype(dtypes.to_real(dtype))
         return self.laplacian(u) + q.astype(complex_if(dtypes.to_real(dtype), q)) * u

@@ -122,6 +122,8 @@ class TrajectorySolution(Solution):
         if left < np.inf and why:
             return f"{why}; the states from t = {left:.6g} on are NaN"
         stable = np.inf if self.stable is None else np.min(np.asarray(self.stable))
+        if stable < np.inf and left < np.inf:
+            return f"the state is not finite from t = {left:.6g} on: {too_long(stable)}"
         if stable < np.inf:
             return f"the state grew a hundredfold: {too_long(stable)}"
         if left < np.inf:

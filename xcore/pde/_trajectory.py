@@ -124,9 +124,9 @@ def _check_fields(who: str, stepper: Any, u: PyTree) -> None:
 
 
 def outgrown(run: Run, u, end) -> float:
-    """About the longest stable step, where steps are longer and the state a hundred times as large as it was.
+    """About the longest stable step, where steps are longer and the state a hundred times as large as it was, or not finite.
 
-    Such numbers are finite, and nothing else. Infinite where that is not so, or not known.
+    Infinite where that is not so, or not known.
     """
     if not all(
         type(x) is Array for x in tree.leaves((u, end, run.dt, run.start)) if not np.isscalar(x)
@@ -136,7 +136,7 @@ def outgrown(run: Run, u, end) -> float:
         max((float(xnp.max(xnp.abs(x), initial=0)) for x in tree.leaves(y)), default=0)
         for y in (u, end)
     )
-    if not 100 * first < last < np.inf:
+    if last <= 100 * first or not np.isfinite(first):
         return np.inf
     try:
         longest = stable_step(run.stepper, u=u, t=run.start)
@@ -151,7 +151,8 @@ def _reported(run: Run, u, end, kept, coarse):
     left, unsolved = (xnp.min(xnp.where(x, np.inf, times)) for x in (good, worst == SOLVED))
     status = xnp.where(xnp.all(good), worst[-1], np.int32(Status.not_finite))
     stable = outgrown(run, u, end)
-    status = status if np.isinf(stable) else np.int32(Status.breakdown)
+    grown = np.int32(Status.breakdown)
+    status = status if np.isinf(stable) else xnp.where(xnp.all(good), grown, status)
     return TrajectorySolution(
         value,
         drifted(status, coarse),
