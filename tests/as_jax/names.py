@@ -124,6 +124,30 @@ def check_sparse_elements_keep_their_number_when_they_move():
     close((shared * b).todense(), a * b)
 
 
+def check_sparse_batches_are_mapped_over():
+    from jax.experimental import sparse
+
+    a, v = drawn(2, 3, 4) * (RNG.random((2, 3, 4)) < 0.5), drawn(4)
+    for kind in (sparse.BCOO, sparse.BCSR):
+        many = kind.fromdense(a, n_batch=1)
+        for ways in (lambda f: f, jax.jit):
+            close(ways(jax.vmap(lambda m: m @ v))(many), a @ v)
+            close(ways(jax.vmap(lambda m: m.todense()))(many), a)
+            close(ways(jax.vmap(lambda m: 3 * m))(many).todense(), 3 * a)
+            close(ways(jax.vmap(lambda m, x: m @ x, in_axes=(0, None)))(many, v), a @ v)
+        assert jax.vmap(lambda m: m)(many).shape == jax.jit(lambda m: m)(many).shape == (2, 3, 4)
+    slopes = jax.grad(lambda m: jax.vmap(lambda m: (m @ v).sum())(m).sum(), allow_int=True)
+    m = sparse.BCOO.fromdense(a, n_batch=1)
+    close(slopes(m).data, np.asarray(v)[m.indices[..., 1] % 4] * (m.indices[..., 1] < 4))
+    shared = sparse.BCOO((m.data[:1], m.indices[:1]), shape=(2, 3, 4))
+    close(jax.jit(lambda m: m.todense())(shared), np.stack([a[0], a[0]]))
+    twice = sparse.BCOO(
+        (jnp.asarray([1.0, -2.0, 3.0]), jnp.asarray([[0, 0], [0, 0], [1, 1]])), shape=(2, 2)
+    )
+    close(abs(twice).todense(), [[1, 0], [0, 3]])
+    close((twice**2).todense(), [[1, 0], [0, 9]])
+
+
 def check_sparse_arrays_beside_dense_ones():
     from jax.experimental import sparse
 

@@ -96,6 +96,20 @@ class JAXSparse:
     def __neg__(self):
         return self._with_data(-self.data)
 
+    def __abs__(self):
+        return self._unary(abs)
+
+    def __pow__(self, power):
+        if np.ndim(power) or not power > 0:
+            return NotImplemented
+        return self._unary(lambda x: x**power)
+
+    def _unary(self, f):
+        """A function that is 0 at 0: of sums, where places stand twice."""
+        m = self._coo()
+        m = m if m.unique_indices else m.sum_duplicates(nse=m.nse)
+        return self._like(m._with_data(f(m.data)))
+
     def __mul__(self, other):
         if np.ndim(other) == 0 and not isinstance(other, JAXSparse):
             return self._with_data(self.data * other)
@@ -143,13 +157,27 @@ class JAXSparse:
         return (self[i] for i in range(len(self)))
 
 
-def _register(cls, children: tuple, static: tuple) -> None:
+def _register(cls, children: tuple, flags: tuple = (), inner: int = 0) -> None:
+    """As a node. The sizes of batches are those of its leaves, which ``vmap`` takes and puts: the structure holds none.
+
+    ``inner``: how many axes of the indices are of one matrix; 0 where there are no batches.
+    """
+
+    def batch_of(indices) -> tuple:
+        return tuple(indices.shape[:-inner]) if inner and hasattr(indices, "shape") else ()
+
     def flatten(m):
-        return [getattr(m, n) for n in children], tuple(getattr(m, n) for n in static)
+        kept = [getattr(m, n) for n in children]
+        here = batch_of(kept[1])
+        sizes = m.shape[: len(here)]
+        shared = () if sizes == here else sizes  # indices of one element, meant for all
+        return kept, (m.shape[len(here) :], shared, *[getattr(m, n) for n in flags])
 
     def unflatten(aux, kept):
-        m = object.__new__(cls)
-        for name, value in (*zip(children, kept), *zip(static, aux)):
+        m, (rest, shared, *others) = object.__new__(cls), aux
+        here = batch_of(kept[1])
+        sizes = {"shape": (*(shared[len(shared) - len(here) :] if shared else here), *rest)}
+        for name, value in (*zip(children, kept), *sizes.items(), *zip(flags, others)):
             object.__setattr__(m, name, value)
         return m
 
@@ -202,7 +230,7 @@ class BCOO(JAXSparse):
         return bcoo_reshape(self, new_sizes=shape[0] if np.ndim(shape[0]) else shape)
 
 
-_register(BCOO, ("data", "indices"), ("shape", "indices_sorted", "unique_indices"))
+_register(BCOO, ("data", "indices"), ("indices_sorted", "unique_indices"), inner=2)
 
 
 class BCSR(JAXSparse):
@@ -262,7 +290,7 @@ class BCSR(JAXSparse):
         return self._of(bcoo_sum_duplicates(self._coo(), nse=nse, remove_zeros=remove_zeros))
 
 
-_register(BCSR, ("data", "indices", "indptr"), ("shape", "indices_sorted", "unique_indices"))
+_register(BCSR, ("data", "indices", "indptr"), ("indices_sorted", "unique_indices"), inner=1)
 
 
 class CSR(BCSR):
@@ -314,8 +342,8 @@ class COO(JAXSparse):
 
 
 for _cls in (CSR, CSC):
-    _register(_cls, ("data", "indices", "indptr"), ("shape", "indices_sorted", "unique_indices"))
-_register(COO, ("data", "row", "col"), ("shape",))
+    _register(_cls, ("data", "indices", "indptr"), ("indices_sorted", "unique_indices"))
+_register(COO, ("data", "row", "col"))
 
 
 # Dense and back

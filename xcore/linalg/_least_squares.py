@@ -55,10 +55,11 @@ def _lstsq(a, b, method, ridge, rtol, report):
             figures |= _rounded(figures["error"], fixed[2], to_dtype(fixed[2]), epsilon(given[0]))
         more = {"rank": rank} | figures.pop("more", {})
         finite = xnp.isfinite(to_dtype(fixed[2])).all(axis=(-2, -1))
+        rank_found = xnp.asarray(rank)
         known = xnp.isfinite(ops.stop_gradient(a)).all(axis=(-2, -1))
         # where numbers have left the range there are no digits either, but for another reason
         steep = figures["condition"] * epsilon(given[0]) > 1e-4
-        blind = xnp.broadcast_to(steep & (figures["error"] > 0.1) & (rank > 0), finite.shape)
+        blind = xnp.broadcast_to(steep & (figures["error"] > 0.1) & (rank_found > 0), finite.shape)
         bad = pivot >= 0
         status = first_that_holds(
             (bad & known, Status.singular), (bad | ~finite, Status.not_finite),

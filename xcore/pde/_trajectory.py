@@ -124,7 +124,7 @@ def _check_fields(who: str, stepper: Any, u: PyTree) -> None:
 
 
 def outgrown(run: Run, u, end) -> float:
-    """About the longest stable step, where steps are longer and the state a hundred times as large as it was, or not finite.
+    """About the longest stable step, where steps are longer and the state is a hundred times as large, or not finite.
 
     Infinite where that is not so, or not known.
     """
