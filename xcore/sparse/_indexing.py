@@ -149,15 +149,16 @@ class At:
 
 
 class Elements:
-    """``A.at[i, j]``: stored elements, which ``set``, ``add``, ``multiply`` change in a copy."""
+    """``A.at[i, j]``: stored elements, which ``set``, ``add``, ``multiply``, … change in a copy."""
 
     def __init__(self, a: Any, index: Any) -> None:
         rows, columns = _both(a, index)
         if isinstance(rows, slice) or isinstance(columns, slice):
-            rows, columns = (
-                _range(a, i, s) for i, s in zip((rows, columns), a.pattern.shape, strict=True)
-            )
-            rows, columns = np.meshgrid(rows, columns, indexing="ij")
+            given = rows, columns
+            rows, columns = (_range(a, i, s) for i, s in zip(given, a.pattern.shape, strict=True))
+            grids = np.meshgrid(rows, columns, indexing="ij")
+            kept = tuple(slice(None) if isinstance(i, slice) or np.ndim(i) else 0 for i in given)
+            rows, columns = (x[kept] for x in grids)  # an integer takes its axis away
             stored = a.pattern.find(rows, columns)
             if (stored < 0).any():
                 self._missing(a, rows[stored < 0], columns[stored < 0])
@@ -187,5 +188,20 @@ class Elements:
     def add(self, values: Any) -> Any:
         return self._changed(self._a.values.at[..., self._at].add(values))
 
+    def subtract(self, values: Any) -> Any:
+        return self._changed(self._a.values.at[..., self._at].subtract(values))
+
     def multiply(self, values: Any) -> Any:
         return self._changed(self._a.values.at[..., self._at].multiply(values))
+
+    def divide(self, values: Any) -> Any:
+        return self._changed(self._a.values.at[..., self._at].divide(values))
+
+    def power(self, values: Any) -> Any:
+        return self._changed(self._a.values.at[..., self._at].power(values))
+
+    def min(self, values: Any) -> Any:
+        return self._changed(self._a.values.at[..., self._at].min(values))
+
+    def max(self, values: Any) -> Any:
+        return self._changed(self._a.values.at[..., self._at].max(values))

@@ -15,7 +15,9 @@ from ...sparse import (
     csc_array,
     csr_array,
     dia_array,
+    diags,
     diags_array,
+    eye,
     eye_array,
     hstack,
     identity,
@@ -50,6 +52,28 @@ def random_array(
     """
     key = _random.key(0 if rng is None else rng) if rng is None or isinstance(rng, int) else rng
     return _random_array(key, shape, density=density, format=format, dtype=dtype)
+
+
+@_boundary
+def random(
+    m: int, n: int, density: float = 0.01, format: str | None = None, dtype: _DType | None = None, rng: _Any = None,
+    *, random_state: _Any = None,
+) -> _Sparse:  # fmt: skip
+    """``random_array`` by SciPy's older arguments.
+
+    Args:
+      m, n: rows and columns.
+      density, format, dtype, rng: as for ``random_array``.
+      random_state: the older name of ``rng``.
+
+    >>> random(10, 10, density=0.2, rng=1)
+    Sparse(10x10, 20 elements, 0.2 of all, float32)
+    """
+    rng = random_state if rng is None else rng
+    return random_array((m, n), density=density, format=format, dtype=dtype, rng=rng)
+
+
+bmat = block_array
 
 
 @_boundary
@@ -99,18 +123,14 @@ def load_npz(file: _Any) -> _Sparse:
 
 
 __all__ = [
-    "block_array", "block_diag", "bsr_array", "coo_array", "csc_array", "csgraph", "csr_array", "dia_array",
-    "diags_array", "eye_array", "find", "hstack", "identity", "issparse", "kron", "kronsum", "linalg", "load_npz",
-    "random_array", "save_npz", "tril", "triu", "vstack",
+    "block_array", "block_diag", "bmat", "bsr_array", "coo_array", "csc_array", "csgraph", "csr_array", "dia_array",
+    "diags", "diags_array", "eye", "eye_array", "find", "hstack", "identity", "issparse", "kron", "kronsum", "linalg",
+    "load_npz", "random", "random_array", "save_npz", "tril", "triu", "vstack",
 ]  # fmt: skip
 
 _ABSENT = {
     "csr_matrix csc_matrix coo_matrix bsr_matrix dia_matrix":
         "Matrices whose * is the product are SciPy's old form: take csr_array, csc_array, bsr_array, …, and @.",
-    "diags": "Take diags_array(diagonals, offsets=offsets).",
-    "eye": "Take eye_array.",
-    "random": "Take random_array(shape, density=..., rng=...).",
-    "bmat": "Take block_array.",
     "dok_array lil_array": "All are stored by rows here: take coo_array or csr_array.",
 }  # fmt: skip
 __getattr__ = _guide(__name__, _ABSENT)
