@@ -210,8 +210,16 @@ def test_gauss_by_steps_towards_one():
 
 BOXES = {
     "hyp1f1": [[(-100, 100), (-20, 50), (-100, 100)], [(-10, 10), (-10, 10), (-60, 60)], [(-5, 5), (0.1, 5), (-900, 600)]],
-    "hyp2f1": [[(-50, 50), (-50, 50), (-50, 50), (-5, 0.99)], [(-5, 5), (-5, 5), (-5, 5), (-30, 0.999)], [(0, 300), (0, 300), (0, 300), (-2, 0.9)]],
+    "hyp2f1": [[(-50, 50), (-50, 50), (-50, 50), (-5, 0.99)], [(-5, 5), (-5, 5), (-5, 5), (-30, 0.999)], [(0, 300), (0, 300), (0, 300), (-2, 0.9)],
+               [(-20, -5), (-5, -0.5), (5, 40), (-30, -2)], [(-20, 20), (-20, 20), (-40, 40), (-50, 0.99)], [(0, 30), (-30, 0), (0.5, 30), (-100, 0)]],
 }  # fmt: skip
+
+
+def test_gauss_sum_of_opposite_parameters():
+    np.testing.assert_allclose(
+        special.hyp2f1(*np.array([500.5, -500.5, 1.0, -0.5])), 3.0180121908795354e284, rtol=1e-9
+    )
+    assert np.isnan(special.hyp2f1(*np.array([-11.5, -2.2, 28.8, -20.0])))
 
 
 @pytest.mark.parametrize(
@@ -228,7 +236,7 @@ def test_hypergeometric_sums_that_cancel_are_nan_and_never_wrong(name, box):
     told = np.isfinite(got) & within
     exact = np.array([float(x) if w else 0.0 for x, w in zip(exact, within, strict=True)])
     np.testing.assert_allclose(got[told], exact[told], rtol=1e-3)
-    assert told.mean() > 0.5
+    assert told.mean() > 0.3
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -46,12 +46,13 @@ def _ends_first(a, b):
     return ops.and_(_is_pole(a), ops.not_(ops.and_(_is_pole(b), a < b)))
 
 
-def _unless_cancelled(total, largest):
+def _unless_cancelled(total, largest, factor=1.0):
     """A sum that begins with 1, and NaN where larger terms cancelled to fewer than four digits.
 
-    Next to a zero of the function terms of moderate size do, and what is left is right beside 1.
+    Next to a zero of the function terms of moderate size do, and what is left is right beside 1: not so if it is
+    multiplied by a large ``factor``.
     """
-    lost = ops.and_(largest > 1e3, ops.abs(total) < _CANCELLED * largest)
+    lost = ops.and_(largest * factor > 1e3, ops.abs(total) < _CANCELLED * largest)
     return where(lost, math.nan, total)
 
 
@@ -136,7 +137,7 @@ def hyp1f1_f(a, b, x, linger: float = 1.0):
     return where(pole, where(x == 0.0, 1.0, math.inf), value)
 
 
-def _gauss_series(a, b, c, x, active, linger):
+def _gauss_series(a, b, c, x, active, linger, factor):
     """Σ (a)_k (b)_k/(c)_k x^k/k! and its derivative."""
 
     def step(k, term, total, slope, size, largest):
@@ -156,7 +157,7 @@ def _gauss_series(a, b, c, x, active, linger):
     one = full(x, 1.0)
     start = (one, one, full(x, 0.0), one, one)
     _, total, slope, _, largest = converge(step, start, 20000, active, linger)
-    return _unless_cancelled(total, largest), slope
+    return _unless_cancelled(total, largest, factor), slope
 
 
 def _taylor_step(a, b, c, gap, width, value, slope):
@@ -197,8 +198,8 @@ def _is_polynomial(a, b, c, linger):
     return finite if linger == 1.0 else ops.and_(finite, _is_pole(c))
 
 
-def _gauss_unit(a, b, c, x, y, linger):
-    """F(a, b; c; x) for 0 <= x = 1 - y < 1, or any x if it is a polynomial."""
+def _gauss_unit(a, b, c, x, y, linger, factor):
+    """F(a, b; c; x) for 0 <= x = 1 - y < 1, or any x if it is a polynomial; it will be multiplied by a factor."""
     # Euler's transformation F(a, b; c; x) = (1 - x)^d F(c - a, c - b; c; x), d = c - a - b, where F
     # grows towards 1; for larger d the series itself is fast enough
     d = c - a - b
@@ -207,9 +208,11 @@ def _gauss_unit(a, b, c, x, y, linger):
     a, b = where(grows, c - a, a), where(grows, c - b, b)
     far = ops.and_(ops.and_(x > _START, ops.abs(d) < 5.0), ops.not_(polynomial))
     start = where(far, _START, x)
-    value, slope = _gauss_series(a, b, c, start, ops.eq(x, x), linger)
+    power = ops.pow(where(grows, y, 1.0), where(grows, d, 1.0))
+    factor = ops.max(factor, full(x, 1.0)) * ops.max(power, full(x, 1.0))
+    value, slope = _gauss_series(a, b, c, start, ops.eq(x, x), linger, factor)
     value = where(far, _continue(a, b, c, where(far, y, 0.05), value, slope, far), value)
-    return where(grows, ops.pow(where(grows, y, 1.0), where(grows, d, 1.0)) * value, value)
+    return where(grows, power * value, value)
 
 
 def hyp2f1_f(a, b, c, x, linger: float = 1.0):
@@ -221,14 +224,15 @@ def hyp2f1_f(a, b, c, x, linger: float = 1.0):
     z = where(simple, 0.25, x)
     # Pfaff's transformation F(a, b; c; x) = (1 - x)^-a F(a, c - b; c; x/(x - 1)); either may be a,
     # of a polynomial the one that ends it, and then the terms on the left of 0 have one sign
-    swap = ops.select(finite, ops.not_(_ends_first(p, r)), ops.abs(q) < ops.abs(p))
+    shorter = ops.or_(ops.abs(q) < ops.abs(p), ops.and_(ops.eq(q, -p), q < p))
+    swap = ops.select(finite, ops.not_(_ends_first(p, r)), shorter)
     p, q = where(swap, q, p), where(swap, p, q)
     one_sign = ops.and_(ops.and_(z > 0.0, z < 1.0), ops.and_(q > 0.0, r > q))
     flip = ops.select(finite, one_sign, z < 0.0)
     one_minus = where(flip, 1.0 - z, 1.0)
     u, v = where(flip, -z / one_minus, z), where(flip, 1.0 / one_minus, 1.0 - z)
-    inner = _gauss_unit(p, where(flip, r - q, q), r, u, v, linger)
-    value = where(flip, ops.pow(one_minus, -p) * inner, inner)
+    power = where(flip, ops.pow(one_minus, -p), 1.0)
+    value = power * _gauss_unit(p, where(flip, r - q, q), r, u, v, linger, power)
     d = c - a - b
     sums = ops.and_(d > 0.0, x == 1.0)
     e = where(sums, d, 1.0)
