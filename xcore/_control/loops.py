@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import SupportsIndex
 
 import numpy as np
@@ -102,7 +103,7 @@ def scan(f, init, xs=None, length=None, reverse: bool = False, unroll=1, _split_
 def _scan(who: str, f, init, xs, length, reverse, unroll, progress):
     if not callable(f):
         raise TypeError(f"xcore.{who}: expected a function, given {errors.describe(f)}.")
-    if not isinstance(unroll, SupportsIndex) or unroll < 0:
+    if not isinstance(unroll, SupportsIndex) or operator.index(unroll) < 0:
         raise errors.bad_argument(
             who, "unroll", unroll, "a bool, or an integer that is not negative"
         )
