@@ -15,6 +15,7 @@ from xcore.pde import (
     Helmholtz,
     Laplacian,
     Neumann,
+    Periodic,
     RungeKutta,
     march,
     solve,
@@ -41,9 +42,24 @@ def test_values_on_faces_are_not_dropped_in_silence(name, as_given):
         xc.tree.leaves(op(as_given(whole))), xc.tree.leaves(op(as_given(inner))), strict=True
     ):
         np.testing.assert_array_equal(x, y)
-    with pytest.raises(xc.errors.ArgumentError, match=r"values on Dirichlet faces.*op.boundary"):
+    with pytest.raises(xc.errors.ArgumentError, match=r"0 on Dirichlet faces.*op.boundary"):
         op(as_given(np.pad(inner, 1, constant_values=1.0)))
     op(op.field(as_given(np.pad(inner, 1, constant_values=1.0))))  # said to be meant
+    op(as_given(np.pad(inner, 1, constant_values=1e-16)))  # as sin π
+
+
+@pytest.mark.parametrize("dtype", ["int32", "bfloat16", "float32", "float64", "complex64"])
+def test_values_at_all_nodes_of_other_faces(dtype):
+    x = np.linspace(0, 1, 9)
+    wave, bow = np.cos(2 * np.pi * x), np.sin(np.pi * x)
+    for faces, u, count in (
+        (Periodic(), wave, 8), (Neumann(), wave, 9), ([(Dirichlet(0.0), Neumann())], x, 8), (Dirichlet(0.0), bow, 7),
+    ):  # fmt: skip
+        assert Laplacian(Grid((8,)), faces)(xnp.asarray(u).astype(dtype)).shape == (count,)
+    both = Laplacian(Grid((8, 8)), [Periodic(), Dirichlet(0.0)])
+    assert both(xnp.asarray(np.outer(wave, bow)).astype(dtype)).shape == (8, 7)
+    with pytest.raises(xc.errors.ArgumentError, match="on Dirichlet faces"):
+        both(xnp.asarray(np.outer(wave, 3 * x)).astype(dtype))
 
 
 @pytest.mark.parametrize("data", [lambda p: p, lambda p: lambda x, y: p * (1 + x)])

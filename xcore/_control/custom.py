@@ -308,7 +308,7 @@ class _WithRule(Generic[P, R_co]):
 
         kind, op = self._rule_and_op
         bound = functools.partial(self._bind, given, result)
-        rule = kind(name, function, bound, written_at(self.rule))
+        rule = kind(name, function, bound, self.rule)
         outs = bind(op, *given.values, rule=rule)
         return tree.unflatten(result.structure, outs)
 

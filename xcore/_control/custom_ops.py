@@ -17,6 +17,7 @@ where a tangent or cotangent of None is a zero. ``over_batch`` is the rule for e
 from __future__ import annotations
 
 from .._core import Linear, Op, bind, dtypes, errors, trace_program, typeof
+from .._core.source import written_at
 from .._ops import broadcast, reduce_sum, zeros
 from .._ops.elementwise import convert
 from .._transforms.programs import batch_program, batched_type, fill, marked
@@ -54,10 +55,10 @@ class _Batch:
 class JVPRule:
     """A function and its derivative in forward mode."""
 
-    __slots__ = ("derivative", "function", "name", "place")
+    __slots__ = ("derivative", "function", "name", "users")
 
-    def __init__(self, name: str, function, derivative, place: str = ""):
-        self.name, self.function, self.derivative, self.place = name, function, derivative, place
+    def __init__(self, name: str, function, derivative, users=None):
+        self.name, self.function, self.derivative, self.users = name, function, derivative, users
 
     def __repr__(self) -> str:
         return self.name
@@ -85,16 +86,16 @@ class JVPRule:
             )
             return found[: len(nonzero_out)], fill(found[len(nonzero_out) :], nonzero_out)
 
-        return JVPRule(self.name, function, derivative, self.place)
+        return JVPRule(self.name, function, derivative, self.users)
 
 
 class VJPRule:
     """A function and its derivative in reverse mode."""
 
-    __slots__ = ("forward", "function", "name", "place")
+    __slots__ = ("forward", "function", "name", "users")
 
-    def __init__(self, name: str, function, forward, place: str = ""):
-        self.name, self.function, self.forward, self.place = name, function, forward, place
+    def __init__(self, name: str, function, forward, users=None):
+        self.name, self.function, self.forward, self.users = name, function, forward, users
 
     def __repr__(self) -> str:
         return self.name
@@ -132,7 +133,7 @@ class VJPRule:
 
             return outs, values[n:], summed
 
-        return VJPRule(self.name, function, forward, self.place)
+        return VJPRule(self.name, function, forward, self.users)
 
 
 def _backward_over_batch(who, backward, batch: _Batch, batched):
@@ -245,7 +246,8 @@ def _check_results(who: str, rule, outs, program) -> None:
     given = [typeof(x).strong() for x in outs]
     expected = [t.strong() for t in program.out_types]
     if given != expected:
-        raise errors.custom_rule_results(who, rule.name, rule.place, expected, given)
+        place = written_at(rule.users) if rule.users else ""
+        raise errors.custom_rule_results(who, rule.name, place, expected, given)
 
 
 # custom_jvp
