@@ -141,6 +141,7 @@ def check_sparse_batches_are_mapped_over():
     close(slopes(m).data, np.asarray(v)[m.indices[..., 1] % 4] * (m.indices[..., 1] < 4))
     shared = sparse.BCOO((m.data[:1], m.indices[:1]), shape=(2, 3, 4))
     close(jax.jit(lambda m: m.todense())(shared), np.stack([a[0], a[0]]))
+    assert jax.vmap(lambda i: shared)(jnp.arange(5)).shape == (5, 2, 3, 4)
     twice = sparse.BCOO(
         (jnp.asarray([1.0, -2.0, 3.0]), jnp.asarray([[0, 0], [0, 0], [1, 1]])), shape=(2, 2)
     )

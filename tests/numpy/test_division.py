@@ -180,6 +180,11 @@ FOUND_OUT = {
     "one inside": lambda a: xc.jit(lambda u, v: u / v)(a[6], 7.0),
     "of a number": lambda a: 2 / (3 / a),
     "of one twice": lambda a: 1 / (1 / a),
+    "known chosen": lambda a: a / xnp.where(True, 7.0, a),
+    "always chosen": lambda a: a / xnp.where(xnp.full(a.shape, True), 7.0, a),
+    "by places": lambda a: a / xnp.where(xnp.arange(a.size) >= 0, 7.0, a),
+    "never": lambda a: a / xnp.where(xnp.isnan(a) & False, a, 7.0),
+    "part of both": lambda a: a / xnp.concatenate([a, xnp.full(a.shape, 7.0, "float32")])[a.size :],
     "a root": lambda a: a / xnp.sqrt(a[::-1]),
     "one by a root": lambda a: 1 / xnp.sqrt(a),
     "an exponential": lambda a: a / xnp.exp(a / 2e5),
@@ -194,17 +199,16 @@ def test_divisors_that_the_compiler_finds_out(name):
     np.testing.assert_array_equal(xc.jit(FOUND_OUT[name])(a), FOUND_OUT[name](a))
 
 
-@pytest.mark.parametrize(
-    "name", [n for n in FOUND_OUT if n not in ("a mean", "an average", "a table")]
-)
+@pytest.mark.parametrize("name", [
+    "ones", "a choice", "the larger", "a sum", "a count", "in pieces", "a range", "a branch", "a scan", "one inside",
+    "known chosen", "always chosen", "by places", "never", "part of both",
+])  # fmt: skip
 def test_exact_quotients_where_the_divisor_is_found_out(name):
-    """The whole multiples of 7 among the numerators, where it divides by 7."""
+    """The whole multiples of 7 among the numerators."""
     as_on_a_cpu("float32")
     k = np.arange(1, 20_001).astype("float32")
-    seventh = {*list(FOUND_OUT)[:8], "one inside", "a scan"}
-    if name in seventh:
-        got = np.asarray(FOUND_OUT[name](xnp.asarray(7 * k)))
-        np.testing.assert_array_equal(got, k[6] if name == "one inside" else k[: got.size])
+    got = np.asarray(xc.jit(FOUND_OUT[name])(xnp.asarray(7 * k)))
+    np.testing.assert_array_equal(got, k[6] if name == "one inside" else k[: got.size])
 
 
 def test_large_divisors_that_are_found_out():

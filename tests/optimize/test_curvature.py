@@ -48,5 +48,11 @@ def test_maxima_are_told_and_minima_are_not():
             lambda x: x[0] ** 2 - x[1], np.ones(2), bounds=[(-1, 1), (-1, 1)], curvature=True
         )
         assert held.ok
+        rim = minimize(
+            lambda x: xnp.sum(0.01 * xnp.abs(x) - x**2 + x**4), np.zeros(1), curvature=True
+        )
+        assert (
+            Status(int(rim.status)) is not Status.saddle
+        )  # a minimum with a rim, beyond which it falls
         kink = minimize(lambda x: xnp.sum(xnp.abs(x) - 0.1 * x**2), np.zeros(3), curvature=True)
         assert Status(int(kink.status)) is not Status.saddle

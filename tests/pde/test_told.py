@@ -46,6 +46,10 @@ def test_values_on_faces_are_not_dropped_in_silence(name, as_given):
         op(as_given(np.pad(inner, 1, constant_values=1.0)))
     op(op.field(as_given(np.pad(inner, 1, constant_values=1.0))))  # said to be meant
     op(as_given(np.pad(inner, 1, constant_values=1e-16)))  # as sin π
+    inner[1, 1] = np.nan
+    op(as_given(np.pad(inner, 1)))
+    with pytest.raises(xc.errors.ArgumentError, match="0 on Dirichlet faces"):
+        op(np.ones(GRID.shape).tolist())
 
 
 @pytest.mark.parametrize("dtype", ["int32", "bfloat16", "float32", "float64", "complex64"])
@@ -79,8 +83,11 @@ def test_sums_of_operators_with_data_that_are_traced(data):
         np.testing.assert_allclose(
             xc.jit(lambda p: solve(op(p), 1.0))(p), solve(op(p), 1.0), rtol=1e-10
         )
-    with pytest.raises(xc.errors.ArgumentError, match="same faces"):
-        Diffusion(GRID, 1.0, Dirichlet(1.0)) - Advection(GRID, (1.0, 2.0), Dirichlet(2.0))
+    for kind in (float, np.float64, np.float32, np.asarray, xnp.asarray):
+        with pytest.raises(xc.errors.ArgumentError, match="same faces"):
+            Diffusion(GRID, 1.0, Dirichlet(kind(1))) - Advection(
+                GRID, (1.0, 2.0), Dirichlet(kind(2))
+            )
 
 
 @pytest.mark.parametrize("n", [8, 11, 16, 17, 24, 33])
@@ -108,6 +115,10 @@ def test_reports_of_steps_that_are_too_long_name_the_longest(step):
         assert not told.ok and "too long" in told.message
         short = trajectory(stepper, start, 0.99 * float(told.stable), 400, every=200, report=True)
         assert short.ok and np.isinf(short.stable)
+        for names in ("ab", "ba"):
+            two = RungeKutta(lambda u, t: {names[0]: 0 * u[names[0]], names[1]: lap(u[names[1]])})  # noqa: B023
+            told = trajectory(two, dict.fromkeys(names, start), step, 400, every=200, report=True)
+            assert "too long" in told.message
         with pytest.raises(xc.errors.SolverError, match="too long"):
             march(stepper, start, step, 400)
         pole = trajectory(RungeKutta(lambda u, t: u * u), np.ones(3), 0.1, 40, every=1, report=True)

@@ -236,7 +236,7 @@ def test_hypergeometric_sums_that_cancel_are_nan_and_never_wrong(name, box):
     told = np.isfinite(got) & within
     exact = np.array([float(x) if w else 0.0 for x, w in zip(exact, within, strict=True)])
     np.testing.assert_allclose(got[told], exact[told], rtol=1e-3)
-    assert told.mean() > 0.3
+    assert told.mean() > (0.3 if box == BOXES["hyp2f1"][3] else 0.5)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

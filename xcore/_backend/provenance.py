@@ -44,8 +44,10 @@ def _may_begin(what: Callable[[Value], bool], x: Value, block: ir.Block) -> bool
 # XLA divides by what it finds to be a constant, or a number or a row repeated, by multiplying with its reciprocal,
 # which is rounded twice and overflows. (quirk: DIVIDES_BY_RECIPROCAL; tests/numpy/test_division.py)
 
-# Operations whose results are nobody's numbers: what they give is not known to the compiler.
+# Operations whose results are not known to the compiler, whatever they are made of.
 _FROM_ELSEWHERE = _names("custom_call rng rng_bit_generator infeed recv partition_id replica_id")
+# Operations of which one operand may be all that counts.
+_OF_PARTS = _names("concatenate dynamic_update_slice and or")
 _BY_REGIONS = _names("while case if") | {"func.call"}
 
 
@@ -71,7 +73,7 @@ def may_repeat(x: Value) -> bool:
 
 
 def may_be_known(x: Value, depth: int = 4) -> bool:
-    """Whether no element of a value, as far as one sees, is that of an argument at the same place."""
+    """Whether the compiler may compute a value, or see that it is one number or row repeated, as far as one sees."""
     owner = x.owner
     if isinstance(owner, ir.Block):
         return not _is_of_main(owner)
@@ -81,8 +83,10 @@ def may_be_known(x: Value, depth: int = 4) -> bool:
         return False
     if not depth or owner.name in _BY_REGIONS:
         return True
-    chosen = list(owner.operands)[owner.name == "stablehlo.select" :]
-    return all([may_be_known(y, depth - 1) for y in chosen])
+    known = [may_be_known(y, depth - 1) for y in owner.operands]
+    if owner.name == "stablehlo.select":
+        return (known[1] and known[2]) or (known[0] and (known[1] or known[2]))
+    return any(known) if owner.name in _OF_PARTS else all(known)
 
 
 # Numbers and quotients in what follows them
@@ -113,7 +117,7 @@ _HAVE_RECIPROCALS = _names("sqrt rsqrt cbrt exponential power")
 
 
 def has_reciprocal(x: Value) -> bool:
-    """Whether a value is a power or an exponential, whose reciprocal is one, too."""
+    """Whether a value is a root, a power or an exponential, whose reciprocal is one, too."""
     made_by = _made_by(x)
     return made_by is not None and made_by.name in _HAVE_RECIPROCALS
 

@@ -70,6 +70,8 @@ def axis_index(axis_name):
     Array([0, 1, 2], dtype=int32)
     """
     index = None
+    if not _names(axis_name):
+        return to_value(np.int32(0))
     for name in _names(axis_name):
         here = c.axis_index(axis_name=(name,))
         if index is None:
@@ -98,9 +100,9 @@ def psum(x, axis_name, *, axis_index_groups=None):
         return x * size  # known now: lax.psum(1, name) is the size
 
     def total(v):
+        v = ops.convert(v, dtype=dtypes.int32) if typeof(v).dtype == bool else v
         if not names:
             return v  # over nobody else
-        v = ops.convert(v, dtype=dtypes.int32) if typeof(v).dtype == bool else v
         return c.psum(v, axis_name=names, **groups)
 
     return _map_leaves(x, total)

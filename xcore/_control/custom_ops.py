@@ -55,10 +55,15 @@ class _Batch:
 class JVPRule:
     """A function and its derivative in forward mode."""
 
-    __slots__ = ("derivative", "function", "name", "users")
+    __slots__ = ("derivative", "function", "name", "written")
 
-    def __init__(self, name: str, function, derivative, users=None):
-        self.name, self.function, self.derivative, self.users = name, function, derivative, users
+    def __init__(self, name: str, function, derivative, written=None):
+        self.name, self.function, self.derivative, self.written = (
+            name,
+            function,
+            derivative,
+            written,
+        )
 
     def __repr__(self) -> str:
         return self.name
@@ -86,16 +91,16 @@ class JVPRule:
             )
             return found[: len(nonzero_out)], fill(found[len(nonzero_out) :], nonzero_out)
 
-        return JVPRule(self.name, function, derivative, self.users)
+        return JVPRule(self.name, function, derivative, self.written)
 
 
 class VJPRule:
     """A function and its derivative in reverse mode."""
 
-    __slots__ = ("forward", "function", "name", "users")
+    __slots__ = ("forward", "function", "name", "written")
 
-    def __init__(self, name: str, function, forward, users=None):
-        self.name, self.function, self.forward, self.users = name, function, forward, users
+    def __init__(self, name: str, function, forward, written=None):
+        self.name, self.function, self.forward, self.written = name, function, forward, written
 
     def __repr__(self) -> str:
         return self.name
@@ -133,7 +138,7 @@ class VJPRule:
 
             return outs, values[n:], summed
 
-        return VJPRule(self.name, function, forward, self.users)
+        return VJPRule(self.name, function, forward, self.written)
 
 
 def _backward_over_batch(who, backward, batch: _Batch, batched):
@@ -246,7 +251,7 @@ def _check_results(who: str, rule, outs, program) -> None:
     given = [typeof(x).strong() for x in outs]
     expected = [t.strong() for t in program.out_types]
     if given != expected:
-        place = written_at(rule.users) if rule.users else ""
+        place = written_at(rule.written) if rule.written else ""
         raise errors.custom_rule_results(who, rule.name, place, expected, given)
 
 

@@ -196,7 +196,7 @@ class Jitted(Arguments):
                 )
             except RecursionError:
                 if is_evaluating():  # the outermost: there is stack for an explanation
-                    raise errors.nested_too_deep(self.name) from None
+                    raise errors.nested_too_deep(repr(self.name)) from None
                 raise
         program.options = self.options
         captured = [c if isinstance(c, Tracer) else operand(c) for c in captured]

@@ -319,7 +319,7 @@ def tree_too_deep() -> TreeError:
 
 def nested_too_deep(name: str) -> RecursionError:
     return RecursionError(
-        f"xcore: while {name!r} was traced Python's stack came to its end: it calls itself, or checkpointed or "
+        f"xcore: while {name} was traced Python's stack came to its end: it calls itself, or checkpointed or "
         "jitted functions are nested too deep (some hundred levels). Call inner functions without jit, "
         "loop with lax.scan or lax.fori_loop, or raise sys.setrecursionlimit."
     )

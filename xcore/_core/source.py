@@ -219,6 +219,8 @@ def _without_our_frames(tb: types.TracebackType | None) -> types.TracebackType |
 
 def hide_frames(e: BaseException) -> None:
     """Cut xcore's frames out of an exception's traceback. A bare ``raise`` behind it adds none."""
+    if isinstance(e, RecursionError):
+        e.boundaries = getattr(e, "boundaries", 0) + 1  # pyright: ignore[reportAttributeAccessIssue]
     if config.settings().traceback_filtering != "off":
         e.__traceback__ = _without_our_frames(e.__traceback__)
 
@@ -240,11 +242,11 @@ def boundary(
             hide_frames(e)
             state = config.get_state()
             is_traced = state is not None and state.trace is not None
-            if is_traced or not str(e).startswith("maximum recursion"):
-                raise
-            raise errors.nested_too_deep(
-                f.__name__
-            ) from None  # the outermost: there is stack for it
+            # the outermost call, of functions of functions: a user's own recursion passes few of ours
+            deep = getattr(e, "boundaries", 0) > 10
+            if deep and not is_traced and str(e).startswith("maximum recursion"):
+                e.args = errors.nested_too_deep("functions").args
+            raise
         except Exception as e:
             begun = e.__traceback__ is None or e.__traceback__.tb_next is not None
             hide_frames(e)

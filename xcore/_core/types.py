@@ -91,7 +91,7 @@ class ArrayType:
             )
         return ArrayType(
             self.shape if shape is None else tuple(shape),
-            self.dtype if dtype is None else dtypes.as_dtype(dtype),
+            self.dtype if dtype is None else _as_dtype(dtype),
             self.weak if weak_type is None else bool(weak_type),
         )
 
@@ -116,6 +116,10 @@ class ArrayType:
     @property
     def nbytes(self) -> int:
         return self.size * self.dtype.itemsize
+
+
+def _as_dtype(dtype: Any) -> Any:
+    return dtype if isinstance(dtype, dtypes.ExtendedDtype) else dtypes.as_dtype(dtype)
 
 
 @final

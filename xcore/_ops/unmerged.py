@@ -15,7 +15,7 @@ from .._core import dtypes
 def as_it_is(ctx, x, t, *others):
     """x, of type t, by way of a choice, so that the compiler does not see what it was made by.
 
-    It is NaN where it is NaN, or where another value is.
+    It is NaN where it is NaN, too; or where others are, if they are given.
     """
     bools = ctx.tensor(t.shape, bool)
     is_nan, *more = [ctx.compare(y, y, bools, "NE") for y in others or (x,)]

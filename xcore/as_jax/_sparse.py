@@ -176,7 +176,9 @@ def _register(cls, children: tuple, flags: tuple = (), inner: int = 0) -> None:
     def unflatten(aux, kept):
         m, (rest, shared, *others) = object.__new__(cls), aux
         here = batch_of(kept[1])
-        sizes = {"shape": (*(shared[len(shared) - len(here) :] if shared else here), *rest)}
+        more = len(here) - len(shared)  # axes that vmap has put in front, or taken
+        batch = (*here[: max(more, 0)], *shared[max(-more, 0) :]) if shared else here
+        sizes = {"shape": (*batch, *rest)}
         for name, value in (*zip(children, kept), *sizes.items(), *zip(flags, others)):
             object.__setattr__(m, name, value)
         return m

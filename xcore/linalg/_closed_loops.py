@@ -300,6 +300,7 @@ def of_riccati(kind: str, x, a, b, q, r, e, s, bad, eps: float) -> tuple:
     return concluded(
         x, off, relative(_largest(left), n * eps * most),
         relative(_largest(sizes / w) * depth, _largest(_size(x))), eps, residual=residual,
-        singular=bad, given=(a, b, q, r), backward_error=relative(_largest(left), most),
+        singular=bad, given=[y for y in (a, b, q, r, e, s) if y is not None],
+        backward_error=relative(_largest(left), most),
         closed_loop=xnp.where(good, end, xnp.inf),
     )  # fmt: skip

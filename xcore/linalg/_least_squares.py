@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from typing import Any
 
@@ -55,12 +56,9 @@ def _lstsq(a, b, method, ridge, rtol, report):
             figures |= _rounded(figures["error"], fixed[2], to_dtype(fixed[2]), epsilon(given[0]))
         more = {"rank": rank} | figures.pop("more", {})
         finite = xnp.isfinite(to_dtype(fixed[2])).all(axis=(-2, -1))
-        rank_found = xnp.asarray(rank)
-        known = xnp.isfinite(ops.stop_gradient(a)).all(axis=(-2, -1))
-        # where numbers have left the range there are no digits either, but for another reason
-        steep = figures["condition"] * epsilon(given[0]) > 1e-4
-        blind = xnp.broadcast_to(steep & (figures["error"] > 0.1) & (rank_found > 0), finite.shape)
-        bad = pivot >= 0
+        known = xnp.isfinite(fixed[0]).all(axis=(-2, -1))
+        blind = (figures["error"] > 0.1) & ~_at_the_ends(*fixed)
+        blind, bad = xnp.broadcast_to(blind, finite.shape), pivot >= 0
         status = first_that_holds(
             (bad & known, Status.singular), (bad | ~finite, Status.not_finite),
             (blind, Status.ill_conditioned), (True, Status.success),
@@ -68,6 +66,18 @@ def _lstsq(a, b, method, ridge, rtol, report):
         certificate = Certificate(**figures, residual=back(left), more=more)
         evidence = xnp.broadcast_to(status, finite.shape), certificate
     return to_dtype(back(x)), pivot, evidence
+
+
+def _at_the_ends(a, b, x):
+    """Whether there is no solution but 0, or numbers are near the ends of the range, where no error is told either."""
+    limits = dtypes.finfo(typeof(x).dtype)
+    low, high = (
+        float(limits.tiny) / float(limits.eps) ** 2,
+        float(limits.max) * float(limits.eps) ** 2,
+    )
+    sizes = [xnp.max(xnp.abs(y), axis=(-2, -1), initial=0) for y in (a, b, x)]
+    near = functools.reduce(xnp.logical_or, [(s > 0) & ((s < low) | (s > high)) for s in sizes])
+    return near | (sizes[2] == 0)
 
 
 def _rounded(error, x, short, eps: float) -> dict:

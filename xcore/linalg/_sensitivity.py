@@ -197,7 +197,7 @@ def concluded(
       off: a bound of the error, absolute; of the same scale as x.
       backward: the residual by what rounding may leave of it; success needs ``limit`` of those.
       singular: where there is no result.
-      given: the matrices that it is of: of what is not finite there is none for that reason.
+      given: matrices: where one is not finite, that is why there is no result, and not that one is singular.
     """
     lead, real = typeof(x).shape[:-2], dtypes.to_real(typeof(x).dtype)
     if 0 in typeof(x).shape:

@@ -155,7 +155,7 @@ def _scatter(name: str, how: str, doc: str, result: str):
             raise errors.dtype_mismatch(f"lax.{name}", operand=typeof(x), updates=typeof(u))
         if how == "sub":
             u = ops.neg(u)
-        dims = _dims(ScatterDims, "lax.scatter", dimension_numbers)
+        dims = _dims(ScatterDims, f"lax.{name}", dimension_numbers)
         if mode is None and findings.checks_positions():
             check_rows(indices, dims, typeof(x).shape, as_gather(typeof(x), typeof(u), dims)[1])
         return ops.scatter(
@@ -192,7 +192,7 @@ def scatter_apply(operand, scatter_indices, func, dimension_numbers, *, update_s
         as_array("lax.scatter_apply", operand),
         as_array("lax.scatter_apply", scatter_indices),
     )
-    dims = _dims(ScatterDims, "lax.scatter", dimension_numbers)
+    dims = _dims(ScatterDims, "lax.scatter_apply", dimension_numbers)
     into, sizes = as_gather(typeof(x), typeof(x).with_shape(tuple(update_shape)), dims)
     windows = ops.gather(x, indices, dims=into, sizes=sizes, mode=mode_of(mode, "clip"))
     new = as_array("lax.scatter_apply", func(windows))

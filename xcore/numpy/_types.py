@@ -62,7 +62,7 @@ class DType:
         return other is self.dtype.type or NotImplemented
 
     def __hash__(self):
-        return hash(self.dtype.type)
+        return hash(self.dtype)
 
     def __instancecheck__(self, x) -> bool:
         """``isinstance(x, xnp.float32)``: of NumPy's scalars, as in JAX."""

@@ -107,7 +107,8 @@ def minimize(
       options: a dict; "maxiter" and "gtol", another name for tol.
       maxiter: iterations at most.
       history: keep x, f, g and nfev of all iterations, or the chosen ones of these names.
-      curvature: put the smallest eigenvalue of the Hessian, in the units of x, into the certificate.
+      curvature: put the smallest eigenvalue of the Hessian, in the units of x, into the certificate; where it is
+        negative and the function falls along it, the status is ``saddle``. It takes the whole Hessian.
       progress: show the number of iterations and their rate; a text is the label. The elements of a batch
         then go on side by side.
       checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes

@@ -100,7 +100,10 @@ def least_curvature(problem, x, g):
         problem.value(xnp.clip(x + t * way, problem.lower, problem.upper)) for t in far.ravel()
     ]
     f = problem.value(x)
-    falls = xnp.any(xnp.stack(around) < f - 8 * eps * xnp.abs(f))
+    lower = xnp.stack(around).reshape(far.shape) < f - 8 * eps * xnp.abs(f)
+    falls = xnp.any(
+        xnp.all(lower, axis=1)
+    )  # near and far, on one side: beyond a kink's rim it may fall, too
     return xnp.linalg.eigvalsh(h + above)[0], (values[0] < -(eps**0.5)) & falls
 
 

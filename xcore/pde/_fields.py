@@ -163,7 +163,9 @@ class GridOperator(LinearOperator):
 
     def operand(self, u):
         """The field of u, whose values on Dirichlet faces, if it has them, must be 0: an operator takes no others."""
-        given = u if isinstance(u, np.ndarray) or type(u) is Array else None
+        given = (
+            u if isinstance(u, (np.ndarray, list, tuple)) or type(u) is Array else None
+        )  # of what is known
         if given is not None and np.shape(given) == self.grid.shape != self.field_shape:
             self._check_faces(np.asarray(given))
         return self.field(u)
@@ -171,10 +173,11 @@ class GridOperator(LinearOperator):
     def _check_faces(self, u) -> None:
         """Values of all nodes on Dirichlet faces are 0, but for rounding such as that of sin π."""
         eps = float(dtypes.finfo(u.dtype).eps) if dtypes.is_inexact(u.dtype) else 0.0
-        most = eps**0.5 * float(np.max(np.abs(u)))
+        sizes = np.abs(u)
+        most = min(100 * eps, eps**0.5) * float(np.max(sizes, where=np.isfinite(sizes), initial=0))
         for i, faces in enumerate(self.faces):
             for side, face in zip((0, -1), faces, strict=True):
-                held = float(np.max(np.abs(np.take(u, side, axis=i))))
+                held = float(np.max(np.take(sizes, side, axis=i)))
                 if face.kind is not None and face.kind[1] == 0 and not held <= most:
                     raise errors.bad_argument(
                         f"pde.{type(self).__name__}", "u", held, "0 on Dirichlet faces",
@@ -599,7 +602,8 @@ def _first(op: GridOperator) -> GridOperator:
 
 def _differ(x, y) -> bool:
     """Whether data are known, and not the same."""
-    known = all(type(v) in (Array, np.ndarray, int, float, complex) for v in (x, y))
+    plain = np.ndarray, np.generic, int, float, complex  # what is traced is not compared
+    known = all(type(v) is Array or isinstance(v, plain) for v in (x, y))
     return (
         x is not y
         and known

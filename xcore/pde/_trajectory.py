@@ -133,7 +133,7 @@ def outgrown(run: Run, u, end) -> float:
     ):
         return np.inf
     first, last = (
-        max((float(xnp.max(xnp.abs(x), initial=0)) for x in tree.leaves(y)), default=0)
+        float(np.max([float(xnp.max(xnp.abs(x), initial=0)) for x in tree.leaves(y)], initial=0))
         for y in (u, end)
     )
     if last <= 100 * first or not np.isfinite(first):

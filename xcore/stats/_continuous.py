@@ -331,8 +331,13 @@ def _or_gamma(formula, of_gamma, of_inverse):
         inverse = dfn > 1e18 * (1 + xnp.square(dfd))
         a, b = 0.5 * xnp.where(gamma, dfn, 1.0), 0.5 * xnp.where(inverse, dfd, 1.0)
         near = gamma | inverse
-        out = formula(z, xnp.where(near, 1.0, dfn), xnp.where(near, 1.0, dfd))
-        return xnp.where(gamma, of_gamma(z, a), xnp.where(inverse, of_inverse(z, b), out))
+        # each at arguments of its own: derivatives of what is not taken must be finite
+        out = formula(*(xnp.where(near, y, x) for x, y in ((z, 0.5), (dfn, 1.0), (dfd, 1.0))))
+        first, second = (
+            of_gamma(xnp.where(gamma, z, 0.5), a),
+            of_inverse(xnp.where(inverse, z, 0.5), b),
+        )
+        return xnp.where(gamma, first, xnp.where(inverse, second, out))
 
     return either
 
