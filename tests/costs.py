@@ -26,7 +26,7 @@ TABLE = Path(__file__).parent / "cases.txt"
 SWEPT = (
     "tests/decomp", "tests/habits", "tests/linalg", "tests/nn", "tests/optimize", "tests/pde",
     "tests/random", "tests/sanitize", "tests/scipy", "tests/sharding", "tests/sparse", "tests/special",
-    "tests/stats", "tests/test_history", "tests/test_interrupted",
+    "tests/stats", "tests/test_history", "tests/test_interrupted", "tests/test_resumed_problems", "tests/test_widths",
 )  # fmt: skip
 
 
