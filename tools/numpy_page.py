@@ -34,12 +34,12 @@ NumPy that is installed, 2.4 at the time of writing, on x86-64 processors.
 
 | subject | here |
 |---|---|
-| changes | Arrays are immutable. `x.at[i].set(v)` gives a changed copy; `out=` must be None; functions that NumPy lets write into an array (`put`, `place`, `fill_diagonal`, `np.add.at`) return a changed copy and want `inplace=False`. |
+| changes | Arrays are immutable. `x.at[i].set(v)` gives a changed copy; `out=`, where a function has it, must be None; functions that NumPy lets write into an array (`put`, `place`, `fill_diagonal`, `np.add.at`) return a changed copy and want `inplace=False`. |
 | dtypes | Python numbers and creation functions have 32 bits, or 64 under the setting `default_bits=64`. A dtype that is asked for is always honoured. |
 | promotion | By one table: a Python number takes the dtype of the array it meets; integers meet floats in the float's dtype (`int32 + float32` is `float32`, in NumPy `float64`). 64-bit integers beside Python floats are data that 32 bits would spoil: `int64 + 0.5` is `float64`, as `int64 / 2` is, whatever the default width. `uint32` with a signed integer is `int64` whatever the default width. |
 | sequences | Functions take arrays, numbers and tuples or lists *of arrays* where NumPy stacks them; a list of numbers in place of an array is a `TypeError` that names `xnp.asarray`. |
 | shapes that depend on values | Outside of transformations as in NumPy. Under `jit`, `vmap` and the like such functions need `size=` (and fill up with `fill_value=`), or raise a `ConcretizationError`. |
-| positions out of range | Python ints and NumPy arrays raise `IndexError`. Arrays of positions on a device cannot raise in a compiled program: reading clips, writing drops; `x.at[i].get(mode=...)` and `take(mode=...)` choose. |
+| positions out of range | Python ints and NumPy arrays raise `IndexError`, in `x[i]` as in `take`, `put` and their like. Arrays of positions on a device cannot raise in a compiled program: `x[i]` clips, `take` fills, writing drops (`put` clips); `x.at[i].get(mode=...)` and `mode=` of the functions choose. |
 | integers | Wrap around when they overflow, without a warning. Division by zero gives 0, `int` to a negative power raises where the exponent is known. |
 | floats | Overflow gives infinity, invalid operations NaN, both without a warning; the setting `debug_nans` raises at the first NaN. Signed zeros are kept. Numbers below the smallest normal one may be flushed to zero, as XLA does. |
 | digits | Elementary functions are within 8 units of the last place (float32, float64; 4 in 16 bits) over the range of the dtype: `tests/numpy/test_last_places.py`. |
@@ -81,7 +81,16 @@ DIFFERENCES = {
     "nanargmin": "-1 where all are NaN: a program cannot raise.",
     "quantile": "Between infinities it interpolates to them, not to NaN.",
     "percentile": "As `quantile`.", "choose": "mode='raise' needs concrete numbers.",
-    "take": "Out of range: NaN or the lowest integer; `mode` and `fill_value` choose.",
+    "take": "Positions on a device, out of range: NaN or the lowest integer; `mode` and `fill_value` choose.",
+    "unravel_index": "Positions on a device, out of range, are clipped.",
+    "floor_divide": "x // ±inf is the quotient ±0, and ±inf // x infinite, as the standard asks; NumPy's are -1 and NaN.",
+    "divmod": "As `floor_divide`.",
+    "nancumsum": "Narrow integers keep their dtype, as in `cumsum`.",
+    "nancumprod": "Narrow integers keep their dtype, as in `cumprod`.",
+    "tril": "Of matrices and stacks of them only.", "triu": "Of matrices and stacks of them only.",
+    "clip": "Not of complex numbers.", "median": "Not of complex numbers.", "nanmedian": "Not of complex numbers.",
+    "histogram": "Fourth comes `weights`, then `density`.",
+    "permute_dims": "`axes` must be given, as in the standard.",
     "take_along_axis": "As `take`; axis is the last one by default.",
     "searchsorted": "`method=` chooses the algorithm.",
     "digitize": "Bins must be rising or falling; traced ones are not checked.",
@@ -109,7 +118,8 @@ DIFFERENCES = {
     "linalg.inv": _SOLVER, "linalg.solve": _SOLVER, "linalg.cholesky": _SOLVER, "linalg.eig": "Eigenvalues are always complex.",
     "linalg.eigvals": "Eigenvalues are always complex.", "linalg.matrix_rank": "`rtol=` as in NumPy 2.",
     "linalg.lstsq": "Residuals have the full length also where the rank is deficient.",
-    "linalg.eigh": "`symmetrize_input=` as in JAX.", "linalg.svd": "Batches of matrices.",
+    "linalg.eigh": "Of (A + Aᴴ)/2, as in JAX; NumPy reads one triangle. `symmetrize_input=False` reads the lower one.",
+    "linalg.eigvalsh": "Of (A + Aᴴ)/2, as in JAX; NumPy reads one triangle.", "linalg.svd": "Batches of matrices.",
 }  # fmt: skip
 
 # Names of NumPy that are not here, by reason.

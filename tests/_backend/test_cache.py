@@ -96,6 +96,31 @@ def test_entries_of_other_users_are_refused(cache, monkeypatch):
     assert cache.get(KEY) == b"blob"
 
 
+@pytest.mark.parametrize("mode", [0o720, 0o702, 0o777])
+@pytest.mark.parametrize("level", [0, 1])
+def test_folders_that_others_may_write_are_refused(cache, mode, level):
+    cache.put(KEY, b"blob")
+    folder = files(cache)[0].parents[level]
+    folder.chmod(mode)
+    with pytest.warns(RuntimeWarning, match="others may write it"):
+        assert cache.get(KEY) is None
+    cache.put(key_of(1), b"more")
+    assert cache.stats()["entries"] == 1  # nothing more is left there
+    folder.chmod(0o755)
+    assert cache.get(KEY) == b"blob"
+
+
+def test_folders_are_private_whatever_the_umask(tmp_path):
+    before = os.umask(0o002)
+    try:
+        cache = DiskCache(str(tmp_path / "a" / "b"))
+        cache.put(KEY, b"blob")
+    finally:
+        os.umask(before)
+    assert cache.get(KEY) == b"blob"
+    assert stat.S_IMODE((tmp_path / "a" / "b").stat().st_mode) & 0o077 == 0
+
+
 def test_links_do_not_lend_trust(cache, tmp_path):
     """The owner is that of the file that is read, not of what leads to it."""
     cache.put(KEY, b"blob")

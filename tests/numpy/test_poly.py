@@ -113,7 +113,7 @@ def test_dtypes(dtype):
             rtol=5e-3 if dtype == "float16" else 1e-5,
             atol=1e-2 if dtype == "float16" else 1e-6,
         )
-    assert xnp.polyder(xnp.asarray(p)).dtype == p.dtype
+    assert xnp.polyder(xnp.asarray(p)).dtype == (np.dtype("int32") if dtype == "int8" else p.dtype)
     assert xnp.polyder(xnp.ones(4, bool)).tolist() == [3, 2, 1]
     assert xnp.polyint(xnp.asarray(p)).dtype == (
         p.dtype if p.dtype.kind in "fc" else np.dtype("float32")

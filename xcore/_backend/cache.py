@@ -63,8 +63,8 @@ class DiskCache:
         path = self._path(key)
         try:
             data = _read(path)
-        except PermissionError:
-            self._refuse(path)
+        except PermissionError as error:
+            self._refuse(str(error))
             data = None
         blob = None if data is None else _unpack(key, data)
         if blob is not None:
@@ -117,6 +117,8 @@ class DiskCache:
         )
 
     def _refuse(self, path: str) -> None:
+        if os.path.isdir(path):
+            self.writable = False
         if not self.refused:
             self.refused = True
             warnings.warn(
@@ -176,12 +178,18 @@ def _unpack(key: str, data: bytes) -> bytes | None:
 
 
 def _read(path: str) -> bytes | None:
-    """The content of a file; PermissionError where another user may have written it."""
+    """The content of a file; PermissionError where another user may have written it, or into its folders."""
+    shard = os.path.dirname(path)
+    folders = (os.path.dirname(shard), shard)
     try:
+        found = [os.stat(folder) for folder in folders]
         file = open(path, "rb", buffering=0)
     except OSError:
         return None
     with file:
+        for folder, state in zip(folders, found, strict=True):
+            if not _is_trusted(state):
+                raise PermissionError(folder)
         if not _is_trusted(os.fstat(file.fileno())):
             raise PermissionError(path)
         try:
@@ -193,7 +201,7 @@ def _read(path: str) -> bytes | None:
 
 
 def _is_trusted(stat: os.stat_result) -> bool:
-    """Whether nobody but this user and root can have written a file."""
+    """Whether nobody but this user and root can have written a file, or into a folder."""
     return stat.st_uid in (0, os.geteuid()) and not stat.st_mode & 0o022
 
 
@@ -210,7 +218,8 @@ def _write(path: str, parts: Iterable[bytes]) -> None:
     try:
         file = open(temporary, "wb", opener=_private)
     except FileNotFoundError:
-        os.makedirs(shard, mode=0o700, exist_ok=True)
+        for folder in (os.path.dirname(shard), shard):
+            os.makedirs(folder, mode=0o700, exist_ok=True)
         file = open(temporary, "wb", opener=_private)
     try:
         with file:

@@ -325,13 +325,28 @@ def to_host(buffer: Buffer) -> NDArray:
     """A read-only NumPy view of a single-device buffer. Waits for it."""
     if forks.forked:
         forks.check_process(buffer)
-    device = getattr(buffer._sharding, "_its_device", None)  # None: another library made it
-    if device is None or device.platform == "cpu":  # its memory is the host's
+    if _is_on_host(buffer):
+        _check_allocated(buffer)
         try:
             return np.asarray(memoryview(buffer))
         except Exception:  # dtypes of ml_dtypes, other layouts; what has failed
             pass
     return _without_jax(lambda x: x._single_device_array_to_np_array_did_copy()[0], buffer)
+
+
+def _is_on_host(buffer: Buffer) -> bool:
+    """Whether its memory is the host's; taken for that where another library made it."""
+    device = getattr(buffer._sharding, "_its_device", None)
+    return device is None or device.platform == "cpu"
+
+
+_MAY_FAIL = 2**17  # elements of arrays that may find no memory when their programs run
+
+
+def _check_allocated(buffer: Buffer) -> None:
+    """Raises what a large array met: to see the memory that it never got ends the process."""
+    if buffer.aval is None or buffer.aval.size >= _MAY_FAIL:
+        buffer.block_until_ready()
 
 
 def begin_to_host(buffer: Buffer) -> None:
@@ -370,6 +385,8 @@ def live_buffers() -> list[tuple[tuple[int, ...], np.dtype[Any]]]:
 
 
 def to_dlpack(buffer: Buffer) -> object:
+    if _is_on_host(buffer):
+        _check_allocated(buffer)
     return _jax.buffer_to_dlpack_managed_tensor(buffer, stream=None)
 
 

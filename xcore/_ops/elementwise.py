@@ -33,6 +33,7 @@ from .families import (
     splat,
     zeros,
 )  # fmt: skip
+from .identity import stop_gradient
 from .long import divided, upper_half
 from .unmerged import mul_lower, quotient, sub_lower
 
@@ -158,11 +159,14 @@ min = elementwise(
 
 
 def integer_pow(x, n: int):
-    """x**n for a Python int n, by repeated squaring: exact for integers, differentiable at 0."""
+    """x**n for a Python int n, by repeated squaring: exact for integers, differentiable at 0.
+
+    Of negative n that of 1 / x: the slope of 1 / x**2 has x**4 in it, which vanishes long before x does.
+    """
     if n == 0:
         return splat(typeof(x), 1)
     if n < 0:
-        return div(const(x, 1), integer_pow(x, -n))
+        return integer_pow(div(const(x, 1), x), -n)
     result = None
     while n:
         if n & 1:
@@ -173,10 +177,20 @@ def integer_pow(x, n: int):
     return result
 
 
+def _over_squares(a, x, y):
+    """a / (x² + y²); squares of real numbers neither overflow nor vanish on the way."""
+    if dtypes.is_complex(typeof(x).dtype):
+        return div(a, add(square(x), square(y)))
+    size = stop_gradient(max(abs(x), abs(y)))
+    size = select(or_(is_zero(size), is_infinite(size)), const(size, 1), size)
+    a, x, y = (div(part, size) for part in (a, x, y))
+    return div(div(a, add(square(x), square(y))), size)
+
+
 atan2 = elementwise(
     "atan2", args=2, kinds=INEXACT,
-    jvp=(lambda g, out, x, y: mul(g, div(y, add(square(x), square(y)))),
-         lambda g, out, x, y: mul(g, div(neg(x), add(square(x), square(y))))),
+    jvp=(lambda g, out, x, y: mul(g, _over_squares(y, x, y)),
+         lambda g, out, x, y: mul(g, _over_squares(neg(x), x, y))),
 )  # fmt: skip
 nextafter = elementwise("nextafter", hlo="chlo.next_after", args=2, kinds=FLOATS, jvp=ZERO)
 

@@ -137,17 +137,30 @@ _COMPLEX_SINES = {
 }
 
 
+# Slopes keep their digits where a function is flat or steep: 1 - y² has none left where y is nearly 1.
+
+
 def _one_minus_square(x):
-    return sub(const(x, 1), square(x))
+    return mul(sub(const(x, 1), x), add(const(x, 1), x))
 
 
 def _one_plus_square(x):
     return add(const(x, 1), square(x))
 
 
+def _asinh_slope(g, y, x):
+    """1 / √(1 + x²); of complex numbers in two factors, which have their branches where the root has them."""
+    if dtypes.is_complex(typeof(x).dtype):
+        turned = _times_i(x)
+        return mul(g, mul(*[rsqrt(add(const(x, 1), part)) for part in (turned, neg(turned))]))
+    large = gt(abs(x), const(x, dtypes.finfo(typeof(x).dtype).max ** 0.25))
+    near, far = select(large, const(x, 0), x), select(large, abs(x), const(x, 1))
+    return mul(g, div(rsqrt(_one_plus_square(near)), far))
+
+
 exp = _unary("exp", "stablehlo.exponential", lambda g, y, x: mul(g, y))
 expm1 = _unary(
-    "expm1", "stablehlo.exponential_minus_one", lambda g, y, x: mul(g, add(y, const(y, 1)))
+    "expm1", "stablehlo.exponential_minus_one", lambda g, y, x: mul(g, exp(x))
 )
 log = _unary("log", "stablehlo.log", lambda g, y, x: div(g, x))
 
@@ -199,7 +212,7 @@ cbrt = elementwise(
     "cbrt", kinds=FLOATS, jvp=lambda g, y, x: div(g, mul(const(y, 3), square(y))), lower=_cbrt_lower
 )
 # fmt: off
-logistic = _unary("logistic", "stablehlo.logistic", lambda g, y, x: mul(g, mul(y, sub(const(y, 1), y))))
+logistic = _unary("logistic", "stablehlo.logistic", lambda g, y, x: mul(g, mul(y, logistic(neg(x)))))
 sin = _sine("sin", "stablehlo.sine", lambda g, y, x: mul(g, cos(x)))
 cos = _sine("cos", "stablehlo.cosine", lambda g, y, x: neg(mul(g, sin(x))))
 tan = _unary("tan", "stablehlo.tan", lambda g, y, x: mul(g, _one_plus_square(y)))
@@ -209,7 +222,7 @@ cosh = _by_program("cosh", _in_single_precision(_cosh), lambda g, y, x: mul(g, s
 asin = _unary("asin", "chlo.asin", lambda g, y, x: mul(g, rsqrt(_one_minus_square(x))))
 acos = _unary("acos", "chlo.acos", lambda g, y, x: neg(mul(g, rsqrt(_one_minus_square(x)))))
 atan = _unary("atan", "chlo.atan", lambda g, y, x: div(g, _one_plus_square(x)))
-asinh = _unary("asinh", "chlo.asinh", lambda g, y, x: mul(g, rsqrt(_one_plus_square(x))))
+asinh = _unary("asinh", "chlo.asinh", _asinh_slope)
 acosh = _unary("acosh", "chlo.acosh",
     lambda g, y, x: mul(g, mul(rsqrt(sub(x, const(x, 1))), rsqrt(add(x, const(x, 1))))))
 # fmt: on

@@ -29,9 +29,10 @@ def _activation(name: str, doc: str, f, example: str, whole: bool = False):
 
 
 def _soft_sign(x):
-    far = xnp.isinf(x)
+    size, sign = xnp.abs(x), xnp.sign(x)
+    far = size > 1  # there the slope of x / (1 + |x|) is a difference of nearly equal numbers
     near = xnp.where(far, 0, x)
-    return xnp.where(far, xnp.sign(x), near / (xnp.abs(near) + 1))
+    return xnp.where(far, sign - sign / (size + 1), near / (xnp.abs(near) + 1))
 
 
 def _tanh_softplus(x):

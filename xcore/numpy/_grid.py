@@ -12,8 +12,10 @@ from .._core import Value, dtypes, errors, from_numpy, fused, is_array_like, one
 from ._creation import asarray
 from ._elementwise import remainder
 from ._join import concatenate, stack
+from ._plan import refuse_known
 from ._promote import as_array, as_arrays, astype, check_shape, concrete, result_dtype
 from ._ranges import arange, linspace, meshgrid
+from ._reduce import summed_dtype
 from ._rounding import clip
 from ._select import nonzero
 from ._shape import expand_dims
@@ -292,10 +294,11 @@ def mask_indices(n, mask_func, k=0, *, size=None):
 
 
 def unravel_index(indices, shape, order="C"):
-    """Positions in a flattened array as an index for each axis. What is out of range is clipped.
+    """Positions in a flattened array as an index for each axis.
 
     Args:
-      indices: array of integers; negative ones count from the end.
+      indices: array of integers; negative ones count from the end. Python's and NumPy's out of range raise an
+        IndexError; those on a device are clipped.
       shape: the shape of the array.
       order: "C" if the last index changes fastest, "F" if the first one does.
 
@@ -306,6 +309,7 @@ def unravel_index(indices, shape, order="C"):
     shape = check_shape("numpy.unravel_index", shape)
     one_of("numpy.unravel_index", "order", order, ("C", "F"), "'C' or 'F'")
     step = 1 if order == "C" else -1
+    refuse_known(np.broadcast_to(0, shape), indices)
     flat = as_positions("numpy.unravel_index", indices)
     return tuple(_unravel(flat, shape[::step])[::step])
 
@@ -389,7 +393,7 @@ def vander(x, N=None, increasing=False):
 
       V_(i,k) = x_i^(n-1-k)
 
-    of n columns; x_iᵏ where ``increasing``.
+    of n columns; x_iᵏ where ``increasing``. Of small integers they have the default width.
 
     Args:
       x: 1-d array.
@@ -403,7 +407,7 @@ def vander(x, N=None, increasing=False):
            [4, 2, 1]], dtype=int32)
     """
     x = as_array("numpy.vander", x)
-    x = astype(x, dtypes.default_dtype("int")) if typeof(x).dtype == bool else x
+    x = astype(x, summed_dtype(typeof(x), None, promote=True))
     if typeof(x).ndim != 1:
         raise errors.bad_argument("numpy.vander", "x", x, "1-d")
     count = typeof(x).size if N is None else operator.index(N)

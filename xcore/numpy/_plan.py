@@ -155,12 +155,12 @@ class Index:
     def _dynamic(self, i, axis: int, shape) -> list:
         if isinstance(i, np.ndarray):
             if self.strict:
-                _check_host_positions(i, axis, shape, self.wraps)
+                _check_positions(i, axis, shape, self.wraps)
                 if i.ndim == 0:
                     return [("int", int(i) % max(shape[axis], 1))]
         elif self.checked:
             if type(i) is Array:
-                _check_host_positions(np.asarray(i), axis, shape)
+                _check_positions(np.asarray(i), axis, shape)
             else:
                 check_positions(i, axis, shape)
         self.values.append(i if self.wraps else _not_counted_from_the_end(i, shape[axis]))
@@ -226,11 +226,22 @@ def _checked(i: int, axis: int, shape, wraps: bool = True) -> int:
     return i % n
 
 
-def _check_host_positions(i: np.ndarray, axis: int, shape, wraps: bool = True) -> None:
+def _check_positions(i: np.ndarray, axis: int, shape, wraps: bool = True) -> None:
     n = shape[axis]
     if i.size and not (-n * wraps <= i.min() and i.max() < n):
         worst = int(i.max() if i.max() >= n else i.min())
         raise errors.index_out_of_range(worst, axis, shape)
+
+
+def refuse_known(x, indices, axis=None, mode=None, wraps: bool = True) -> None:
+    """IndexError for positions out of range that are known, where no mode says what they mean."""
+    if mode is not None or isinstance(indices, Value) or config.settings().clamp:
+        return
+    shape = np.shape(x) if axis is not None else (np.size(x),)
+    axis = 0 if axis is None else axis
+    found = np.asarray(indices)
+    if found.dtype.kind in "iu" and -len(shape) <= axis < len(shape):
+        _check_positions(found, axis % len(shape), shape, wraps)
 
 
 def position(values, entry):

@@ -29,6 +29,7 @@ from ._promote import (
     promote_dtypes,
     result_dtype,
 )
+from ._reduce import summed_dtype
 from ._reduce import max as max_of
 from ._reduce import sum as sum_of
 from ._select import where
@@ -174,7 +175,7 @@ def polyval(p, x, *, unroll=16):
 
 
 def polyder(p, m=1):
-    """The derivative of a polynomial.
+    """The derivative of a polynomial; small integers are multiplied in the default width.
 
     Args:
       p: coefficients, the highest power first.
@@ -188,8 +189,7 @@ def polyder(p, m=1):
     if m < 0:
         raise errors.bad_argument("numpy.polyder", "m", m, "not negative")
     (p,) = _coefficients("numpy.polyder", p)
-    p = astype(p, dtypes.default_dtype("int")) if typeof(p).dtype == dtypes.bool_ else p
-    return _derivative(p, m)
+    return _derivative(astype(p, summed_dtype(typeof(p), None, promote=True)), m)
 
 
 def _factors(n: int, m: int):

@@ -11,6 +11,7 @@ from ._compound import moves
 from ._creation import asarray
 from ._elementwise import maximum, minimum, remainder, truth
 from ._index import getitem, in_numpy
+from ._plan import refuse_known
 from ._promote import as_array, astype, axes_of, broadcast_shapes, broadcast_to, no_out, one_axis
 from ._repeat import resize
 from ._select import nonzero, not_in_place
@@ -41,8 +42,9 @@ def take(a, indices, axis=None, out=None, mode=None, unique_indices=False, indic
       indices: array of integers.
       axis: which axis; None flattens first.
       out: must be None: arrays are immutable.
-      mode: what positions out of range give: "fill" (the default) a fill value, "clip" the nearest
-        element (negative positions the first), "wrap" counts around.
+      mode: what positions out of range give: "fill" a fill value, "clip" the nearest element (negative
+        positions the first), "wrap" counts around. By default Python's and NumPy's raise an IndexError,
+        as ``a[indices]`` does; those on a device are filled.
       unique_indices, indices_are_sorted: what the compiler may rely on.
       fill_value: NaN, or the lowest integer, if not given.
 
@@ -54,6 +56,8 @@ def take(a, indices, axis=None, out=None, mode=None, unique_indices=False, indic
     no_out(who, out)
     if mode not in _TAKE_MODES:
         raise errors.unknown_mode(who, mode, f"one of {_TAKE_MODES[1:]}", "A program cannot raise.")
+    if type(indices) is not Array:
+        refuse_known(a, indices, axis, mode)
     if isinstance(indices, (list, tuple)):
         indices = as_positions(who, indices)
     if mode is None and type(a) is Array and type(indices) is Array and indices.dtype.kind in "iu":
@@ -116,8 +120,9 @@ def take_along_axis(arr, indices, axis=-1, mode=None, fill_value=None, *,
            [4]], dtype=int32)
     """
     who = "numpy.take_along_axis"
-    indices = as_positions(who, indices) if isinstance(indices, (list, tuple)) else indices
     wraps = wrap_negative_indices in (None, True)
+    refuse_known(arr, indices, axis, mode, wraps)
+    indices = as_positions(who, indices) if isinstance(indices, (list, tuple)) else indices
     if mode == "one_hot":  # a product with ones and zeros elsewhere, whose values a gather has too
         mode, fill_value = "fill", 0
     return _take_along(arr, indices, axis, mode, fill_value, wraps)
@@ -181,7 +186,8 @@ def put_along_axis(arr, indices, values, axis, inplace=True, *, mode=None):
       values: what to put there; broadcasts to the positions.
       axis: which axis; None puts into the flattened array.
       inplace: must be False: arrays are immutable.
-      mode: what positions out of range do: "drop" (the default) or "clip".
+      mode: what positions out of range do: "drop" or "clip". By default Python's and NumPy's raise an
+        IndexError; those on a device are dropped.
 
     >>> import xcore.numpy as xnp
     >>> x = xnp.zeros((2, 3))
@@ -191,6 +197,7 @@ def put_along_axis(arr, indices, values, axis, inplace=True, *, mode=None):
     """
     who = "numpy.put_along_axis"
     not_in_place(who, inplace)
+    refuse_known(arr, indices, axis, mode)
     arr, indices = as_array(who, arr), as_positions(who, indices)
     shape = typeof(arr).shape
     if axis is None:
@@ -208,7 +215,8 @@ def put(a, ind, v, mode=None, *, inplace=True):
       a: array.
       ind: array of integers.
       v: the values; repeated if there are too few.
-      mode: what positions out of range do: "drop" or "clip" (the default) or "wrap".
+      mode: what positions out of range do: "drop", "clip" or "wrap". By default Python's and NumPy's raise
+        an IndexError; those on a device are clipped.
       inplace: must be False: arrays are immutable.
 
     >>> import xcore.numpy as xnp
@@ -221,6 +229,7 @@ def put(a, ind, v, mode=None, *, inplace=True):
         raise errors.bad_argument(
             who, "mode", mode, "'clip', 'wrap' or 'drop'", "A program cannot raise."
         )
+    refuse_known(a, ind, None, mode)
     a, ind = as_array(who, a), ravel(as_positions(who, ind, "ind"))
     v = ravel(as_array(who, v if is_array_like(v) else asarray(v)))
     count, size = typeof(ind).size, typeof(a).size

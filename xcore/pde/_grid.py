@@ -233,7 +233,7 @@ class Grid:
         if u.shape != tuple(map(len, nodes)):
             why = (
                 f"need values at all nodes, {self.shape}, or at those between the faces, which are two less along an "
-                "axis; full(u) of the Laplacian puts the others beside them"
+                "axis. Of other conditions give the operator in place of the grid, or its full(u)"
             )
             raise errors.shape_mismatch("pde.Grid.plot", why, u=u)
         return nodes
