@@ -42,7 +42,7 @@ else:
     from jaxlib import _jax
     from jaxlib import xla_client as xla
 
-from . import cuda, exchanges, ffi, forks, topologies, tpu
+from . import cuda, exchanges, ffi, forks, memory, topologies, tpu
 
 T = TypeVar("T")
 RuntimeFailure: type[Exception] = xla.XlaRuntimeError
@@ -445,6 +445,9 @@ class Executable:
             _result_handler(t, s) for t, s in zip(result_types, shardings, strict=True)
         ]
         self.effectful = effectful
+        needed = _needed_of_host(loaded, devices)
+        if needed > memory.of_host():
+            self.execute = functools.partial(_refuse_to_run, needed)
 
     def __call__(self, buffers: Sequence[Buffer]) -> list[Buffer]:
         if self.effectful:
@@ -461,6 +464,22 @@ class Executable:
         finally:
             _running.discard(token)
         return results.consume_with_handlers(self.handlers)
+
+
+def _needed_of_host(loaded: LoadedExecutable, devices: tuple[Device, ...]) -> int:
+    """Bytes of memory of the host that a program takes for its results and on the way."""
+    if platform_of(devices[0]) != "cpu":
+        return 0
+    stats = loaded.get_compiled_memory_stats()
+    return stats.output_size_in_bytes + stats.temp_size_in_bytes - stats.alias_size_in_bytes
+
+
+def _refuse_to_run(needed: int, buffers: Sequence[Buffer], **options: Any) -> NoReturn:
+    """Where memory for a result is lacking on a CPU, the others are waited for in vain."""
+    raise RuntimeFailure(
+        f"RESOURCE_EXHAUSTED: Out of memory: a program needs {needed / 2**30:.1f} GiB, and the machine has "
+        f"{memory.of_host() / 2**30:.1f} GiB."
+    )
 
 
 class Prepared:

@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import functools
 import gc
+import os
 
 
 def return_memory() -> None:
@@ -11,6 +12,18 @@ def return_memory() -> None:
     gc.collect()
     with contextlib.suppress(OSError, AttributeError, TypeError):  # other C libraries
         ctypes.CDLL(None).malloc_trim(0)
+
+
+@functools.cache
+def of_host() -> int:
+    """Bytes of memory that the machine has, with what it may move to disk; very many where nobody says."""
+    total = 0
+    with contextlib.suppress(OSError, ValueError), open("/proc/meminfo") as file:
+        sizes = dict(line.split(":", 1) for line in file)
+        total = sum(1024 * int(sizes[name].split()[0]) for name in ("MemTotal", "SwapTotal"))
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        total = total or os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return total or 1 << 62
 
 
 def mappings() -> int:

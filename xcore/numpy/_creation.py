@@ -311,7 +311,10 @@ def constant(shape, value, dtype, weak: bool = False, device=None):
         out = as_array("numpy.full", out) if shape == () else out
         return on_device(astype(out, dtype, weak) if weak else out, device)
     if t.nbytes < 65536 or default_sharding().devices[0].platform == "cpu":
-        out = from_numpy(np.full(shape, value, dtype), copy=False)
+        try:
+            out = from_numpy(np.full(shape, value, dtype), copy=False)
+        except MemoryError as e:
+            raise errors.out_of_memory(f"{e}.", []) from None
     else:
         out = _filled(shape, value, dtype)
     return on_device(astype(out, dtype, weak), device)
