@@ -8,9 +8,11 @@ from ._core.exceptions import (
     ConcretizationError, DeletedError, DistributedError, DTypeError, ExportError,
     HalfFloatError, MatrixShapeError, MismatchError, MissingRuleError, NonConcreteBooleanIndexError,
     NonConcreteSliceError, OutOfMemoryError, SanitizeError, SanitizeOverflowError,
-    SanitizeWarning, ShapeError, SingularMatrixError, SolverError, TracerLeakError, TreeError,
+    SanitizeWarning, ShapeError, SingularMatrixError, SolverError, TracerArrayConversionError,
+    TracerBoolConversionError, TracerIntegerConversionError, TracerLeakError, TreeError,
     UnknownModeError, XcoreError,
 )
+from ._backend.client import RuntimeFailure
 from .random import KeyReuseError
 # fmt: on
 
@@ -27,7 +29,5 @@ __all__ = [
 
 # as ``jax.errors`` names them
 ConcretizationTypeError = ConcretizationError
-TracerArrayConversionError = TracerBoolConversionError = ConcretizationError
-TracerIntegerConversionError = ConcretizationError
 UnexpectedTracerError = TracerLeakError
-JaxRuntimeError = XcoreError  # there the base of what a running program raises
+JaxRuntimeError = RuntimeFailure  # the base of what a running program raises

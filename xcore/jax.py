@@ -52,6 +52,20 @@ def from_jax(values: Any) -> Any:
     return _jax().tree.map(xnp.from_dlpack, values)
 
 
+def _remembered(describe: Callable[..., Any]) -> Callable[..., Any]:
+    """Descriptions of results, kept by those of the arguments."""
+    known: dict[Any, Any] = {}
+
+    def of(*args: Any) -> Any:
+        leaves, structure = tree.flatten(args)
+        key = structure, tuple([(t.shape, t.dtype) for t in leaves])
+        if key not in known:
+            known[key] = describe(*args)
+        return known[key]
+
+    return of
+
+
 def as_jax_function(fun: Callable[..., Any]) -> Callable[..., Any]:
     """A function of xcore as one of JAX, for ``jax.jit``, ``jax.grad`` (reverse mode) and ``jax.vmap`` (one by one).
 
@@ -64,12 +78,15 @@ def as_jax_function(fun: Callable[..., Any]) -> Callable[..., Any]:
     >>> jax.grad(lambda b: solve(a, b).sum())(b)  # doctest: +SKIP
     """
     jax, forward = _jax(), jit(fun)
+    # one function for all calls: JAX compiles a callback anew for each function that it meets
+    host = lambda *a: tree.map(np.asarray, forward(*jax.tree.map(np.asarray, a)))  # noqa: E731
     behind = functools.cache(lambda: as_jax_function(pulled(HERE, fun)))
+
+    shapes = _remembered(lambda *args: eval_shape(fun, *args))
 
     @jax.custom_vjp
     def call(*args: Any) -> Any:
-        out = eval_shape(fun, *jax.tree.map(described, args))
-        host = lambda *a: tree.map(np.asarray, forward(*jax.tree.map(np.asarray, a)))  # noqa: E731
+        out = shapes(*jax.tree.map(described, args))
         promised = jax.tree.map(lambda t: jax.ShapeDtypeStruct(t.shape, t.dtype), out)
         return jax.pure_callback(host, promised, *args, vmap_method="sequential")
 
@@ -85,7 +102,10 @@ def as_jax_function(fun: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(fun)
     def called(*args: Any) -> Any:
-        return call(*jax.tree.map(jax.numpy.asarray, args))
+        given = jax.tree.map(jax.numpy.asarray, args)
+        if any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves(given)):
+            return call(*given)
+        return jax.tree.map(jax.numpy.asarray, host(*given))
 
     return called
 

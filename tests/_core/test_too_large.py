@@ -33,7 +33,7 @@ TOO_LARGE = {
 @pytest.mark.parametrize("name", TOO_LARGE)
 def test_is_refused_in_words(name):
     for _ in range(2):  # the second time what was learnt of the call answers
-        with pytest.raises(xc.errors.OutOfMemoryError, match="memory|allocate"):
+        with pytest.raises(xc.errors.OutOfMemoryError, match=r"memory|allocate"):
             TOO_LARGE[name]()
     assert (xnp.ones(3) + 1).tolist() == [2, 2, 2]
 

@@ -569,5 +569,100 @@ def check_nodes_are_taken_apart_and_made_again():
     raises(KeyError, lambda: registry[int])
 
 
+# Equations of programs, bound again as interpreters bind them
+
+
+def check_params_lead_back():
+    def f(x):
+        y = lax.cumsum(x, reverse=True) + lax.cumprod(jnp.tanh(x)) - lax.cummax(x, reverse=True)
+        y = lax.sort(y)[1:3:2] * jnp.round(x[:1]) + lax.top_k(x, 2)[0].max() + x[:1] ** -3
+        return lax.exp(y.astype("bfloat16").astype("float32")).sum()
+
+    x = drawn(5)
+    closed = jax.make_jaxpr(f)(x)
+
+    def run(jaxpr, consts, *args):
+        env = dict(zip(jaxpr.constvars, consts)) | dict(zip(jaxpr.invars, args))
+        read = lambda a: a.val if hasattr(a, "val") else env[a]
+        for e in jaxpr.eqns:
+            values = map(read, e.invars)
+            if e.primitive.name in ("jit", "pjit"):
+                inner = e.params["jaxpr"]
+                outs = run(inner.jaxpr, inner.consts, *values)
+            else:
+                outs = e.primitive.bind(*values, **e.primitive.get_bind_params(e.params))
+                functions, params = e.primitive.get_bind_params(e.params)  # as versions before
+                assert functions == [] and params == dict(e.params)
+            outs = outs if e.primitive.multiple_results or isinstance(outs, list) else [outs]
+            env.update(zip(e.outvars, outs))
+        return [read(a) for a in jaxpr.outvars]
+
+    close(run(closed.jaxpr, closed.consts, x)[0], f(x))
+
+
+def check_primitives_take_params_of_jax():
+    x = jnp.arange(3)
+    close(lax.cumsum_p.bind(x, axis=0, reverse=True), [3, 3, 2])
+    close(lax.cumsum_p.bind(x, axis=0, reverse=False), [0, 1, 3])
+    close(lax.exp_p.bind(0.0, accuracy=None), 1)
+    close(lax.integer_pow_p.bind(2.0, y=3), 8)
+    close(lax.slice_p.bind(x, start_indices=(1,), limit_indices=(3,), strides=None), [1, 2])
+    close(lax.sort_p.bind(x[::-1], dimension=0, is_stable=True, num_keys=1)[0], [0, 1, 2])
+    close(lax.reduce_max_p.bind(jnp.ones(2), axes=(0,), out_sharding=None), 1)
+    close(lax.top_k_p.bind(x, k=1, axis=0)[1], [2])
+    for method, want in (
+        (lax.RoundingMethod.TO_NEAREST_EVEN, 2),
+        (lax.RoundingMethod.AWAY_FROM_ZERO, 3),
+    ):
+        close(lax.round_p.bind(2.5, rounding_method=method), want)
+    close(lax.copy_p.bind(1.0), 1)
+    kind = np.dtype("float32")
+    found = lax.convert_element_type_p.bind(1, new_dtype=kind, weak_type=False, sharding=None)
+    assert found.dtype == kind
+    aval = jax.core.ShapedArray((3,), kind)
+    assert lax.sub_p.abstract_eval(aval, aval)[0].shape == (3,)
+
+
+def check_errors_are_told_apart():
+    seen = []
+
+    def ask(x):
+        for f in (bool, int, float, lambda x: [1, 2, 3][x], np.asarray):
+            try:
+                f(x)
+            except jax.errors.TracerArrayConversionError:
+                seen.append("array")
+            except jax.errors.TracerBoolConversionError:
+                seen.append("bool")
+            except jax.errors.TracerIntegerConversionError:
+                seen.append("integer")
+            except jax.errors.ConcretizationTypeError:
+                seen.append("number")
+
+    jax.jit(ask)(1)
+    assert seen == ["bool", "number", "number", "integer", "array"]
+    assert issubclass(jax.errors.JaxRuntimeError, RuntimeError)
+    assert issubclass(jax.errors.KeyReuseError, TypeError)
+    raises(jax.errors.JaxRuntimeError, lambda: jax.jit(lambda a: a[:, None] * a)(jnp.ones(10**7)))
+    try:
+        jnp.ones(3) + jnp.ones(2)
+    except jax.errors.JaxRuntimeError:
+        raise AssertionError("a mistake in shapes is none of the running program") from None
+    except TypeError:
+        pass
+
+
+def check_keys_of_negative_seeds():
+    close(jax.random.key_data(jax.random.key(-1)), [0, 2**32 - 1])
+    with jax.enable_x64(True):
+        close(jax.random.key_data(jax.random.key(-1)), [2**32 - 1, 2**32 - 1])
+
+
+def check_lists_are_not_compared():
+    raises(TypeError, lambda: jnp.array([1.0, 2.0]) == [1.0, 2.0])
+    raises(TypeError, lambda: jnp.array([1.0, 2.0]) != (1.0, 2.0))
+    assert (jnp.array(1.0) == None) is False  # noqa: E711
+
+
 if __name__ == "__main__":
     tell(globals())

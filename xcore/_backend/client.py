@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import os
 import re
 import sys
@@ -345,7 +346,7 @@ _MAY_FAIL = 2**17  # elements of arrays that may find no memory when their progr
 
 def _check_allocated(buffer: Buffer) -> None:
     """Raises what a large array met: to see the memory that it never got ends the process."""
-    if buffer.aval is None or buffer.aval.size >= _MAY_FAIL:
+    if buffer.aval is None or math.prod(buffer.aval.shape) >= _MAY_FAIL:
         buffer.block_until_ready()
 
 

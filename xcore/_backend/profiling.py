@@ -19,7 +19,9 @@ def start(**options: Any) -> _profiler.ProfilerSession:
     client()  # what is not there when a session starts is not recorded by it
     settings = _profiler.ProfileOptions()
     settings.python_tracer_level = 0  # a call of every Python function costs more than it tells
-    for name, value in options.items():
+    given: object = options.pop("profiler_options", None)  # which has some of them, and others
+    named = [name for name in getattr(given, "__dict__", ()) if hasattr(settings, name)]
+    for name, value in ({n: getattr(given, n) for n in named} | options).items():
         setattr(settings, name, value)
     return _profiler.ProfilerSession(settings)
 

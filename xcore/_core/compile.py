@@ -352,6 +352,8 @@ def _compile(
 def translate(e: Exception, arguments: Sequence[Array] = ()) -> Exception:
     """The runtime's exception in words for users. What a callback raised is raised here."""
     text = str(e)
+    if isinstance(e, errors.XcoreError):  # it has been said in words
+        return e
     found = callbacks.raised(text)
     if found:
         raise_from_callback(*found)

@@ -42,6 +42,9 @@ from .exceptions import (  # noqa: F401  (for call sites: errors.TreeError)
     ShapeError,
     SingularMatrixError,
     SolverError,
+    TracerArrayConversionError,
+    TracerBoolConversionError,
+    TracerIntegerConversionError,
     TracerLeakError,
     TreeError,
     UnknownModeError,
@@ -223,6 +226,12 @@ _WANTED = {
 }
 
 
+_KINDS = {
+    "bool": TracerBoolConversionError, "index": TracerIntegerConversionError,
+    "numpy": TracerArrayConversionError,
+}  # fmt: skip
+
+
 def no_concrete_value(
     tracer: Any, needed_for: str, origin: str, place: str = ""
 ) -> ConcretizationError:
@@ -235,7 +244,7 @@ def no_concrete_value(
         "numpy": "Use xcore.numpy (xnp) functions instead of numpy's on traced values",
     }.get(needed_for, "Compute it outside the traced function")
     what = _WANTED.get(needed_for, needed_for)
-    return ConcretizationError(
+    return _KINDS.get(needed_for, ConcretizationError)(
         f"Python needs {what} here, but the value is traced: {tracer.type} has no concrete value until "
         f"the compiled program runs.{origin} {advice}; or, if it comes from an argument that takes few "
         f"values, mark that argument static (jit's static_argnames).{_on_its_own_line(place)}"
@@ -244,7 +253,7 @@ def no_concrete_value(
 
 def number_loses_tangent(tracer: Any, needed_for: str, place: str = "") -> ConcretizationError:
     what = _WANTED.get(needed_for, needed_for)
-    return ConcretizationError(
+    return _KINDS.get(needed_for, ConcretizationError)(
         f"Python needs {what} here, but the value is being differentiated: {tracer.type} has a derivative, "
         "which a plain number cannot carry, so that of the result would silently be 0. Use the function of "
         "xcore.numpy (xnp) or xcore.scipy, or an operator, which keep derivatives; or, where the derivative is "

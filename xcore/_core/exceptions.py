@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .._backend.client import RuntimeFailure
+
 
 class XcoreError(Exception):
     """Base of all errors that xcore raises on its own account.
@@ -18,6 +20,8 @@ class XcoreError(Exception):
     ...     print(type(e).__name__)
     ShapeError
     """
+
+    __str__ = Exception.__str__  # that of the runtime's errors asks for what these do not have
 
     def __init_subclass__(cls) -> None:
         cls.__module__ = "xcore.errors"  # where users find them
@@ -149,6 +153,42 @@ class ConcretizationError(XcoreError, TypeError):
     """
 
 
+class TracerBoolConversionError(ConcretizationError):
+    """Python asked a traced value for its truth: ``if``, ``while``, ``and``, ``or``, ``not``, ``assert``, ``bool()``.
+
+    >>> import xcore as xc
+    >>> xc.jit(lambda x: 1 if x > 0 else 2)(1.0)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    TracerBoolConversionError: Python needs a Python bool (if, while, and, or, not, assert) here, but the  ...
+    >>> xc.jit(lambda x: xc.numpy.where(x > 0, 1, 2))(1.0)
+    Array(1, dtype=int32, weak_type=True)
+    """
+
+
+class TracerIntegerConversionError(ConcretizationError):
+    """Python needed a traced value as an index: ``range(n)``, an element of a list, a shape.
+
+    >>> import xcore as xc
+    >>> xc.jit(lambda i: [10, 20, 30][i])(1)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    TracerIntegerConversionError: Python needs a Python int (range, a list index, a shape) here, but the va ...
+    >>> xc.jit(lambda i: xc.numpy.asarray([10, 20, 30])[i])(1)
+    Array(20, dtype=int32)
+    """
+
+
+class TracerArrayConversionError(ConcretizationError):
+    """NumPy asked a traced value for its numbers: functions of ``np``, ``.item()``, ``.tolist()``.
+
+    >>> import numpy as np, xcore as xc
+    >>> xc.jit(lambda x: np.sin(x))(1.0)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    Traceback (most recent call last):
+    TracerArrayConversionError: Python needs a NumPy array (np functions, .item(), .tolist(), print formattin ...
+    >>> xc.jit(lambda x: xc.numpy.sin(x))(0.0)
+    Array(0., dtype=float32, weak_type=True)
+    """
+
+
 class NonConcreteBooleanIndexError(ConcretizationError, IndexError):
     """A traced mask is an index: how many entries it selects is not known yet.
 
@@ -202,7 +242,7 @@ class DeletedError(XcoreError, RuntimeError):
     """
 
 
-class OutOfMemoryError(XcoreError, MemoryError, RuntimeError):
+class OutOfMemoryError(XcoreError, MemoryError, RuntimeFailure):
     """A device could not hold an array or a program's temporaries.
 
     >>> import xcore.numpy as xnp
@@ -237,7 +277,7 @@ class ExportError(XcoreError, ValueError, TypeError):
     """
 
 
-class DistributedError(XcoreError, RuntimeError):
+class DistributedError(XcoreError, RuntimeFailure):
     """Another process of the program is gone, so what needs all of them cannot be done.
 
     >>> import xcore as xc
@@ -250,7 +290,7 @@ class DistributedError(XcoreError, RuntimeError):
     """
 
 
-class CallbackError(XcoreError, RuntimeError):
+class CallbackError(XcoreError, RuntimeFailure):
     """A Python callback inside a compiled program raised, or returned something of the wrong form.
 
     The exception that it raised is the ``__cause__``, and ``except`` of its class catches this one too.

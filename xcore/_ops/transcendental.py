@@ -159,9 +159,7 @@ def _asinh_slope(g, y, x):
 
 
 exp = _unary("exp", "stablehlo.exponential", lambda g, y, x: mul(g, y))
-expm1 = _unary(
-    "expm1", "stablehlo.exponential_minus_one", lambda g, y, x: mul(g, exp(x))
-)
+expm1 = _unary("expm1", "stablehlo.exponential_minus_one", lambda g, y, x: mul(g, exp(x)))
 log = _unary("log", "stablehlo.log", lambda g, y, x: div(g, x))
 
 

@@ -17,6 +17,7 @@ from ._modules import Finder as _Finder
 from ._modules import held as _held
 from ._modules import refuse_if_loaded as _refuse_if_loaded
 from ._settings import open_attributes as _open_attributes
+from ._settings import read_environment as _read_environment
 from ._table import strict as _strict
 from ._table import table as _table
 from ._types import open_words as _open_words
@@ -44,6 +45,7 @@ def _activate() -> None:
             _xcore.config.update("narrow", True)
             _xcore.config.update("clamp", True)
             _xcore.config.update("shared_gradients", True)
+        _read_environment()
         _held(_importlib.import_module(_NAME))["xcore"] = _xcore
 
 

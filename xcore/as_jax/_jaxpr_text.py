@@ -101,7 +101,16 @@ def _shown_params(eqn) -> list:
         params.setdefault("weak_type", False)
     if name == "slice" and all(s == 1 for s in params["strides"] or ()):
         params["strides"] = None
-    return sorted(params.items())
+    return sorted([(k, v) for k, v in params.items() if v is not None or k not in _unsaid(name)])
+
+
+def _unsaid(name: str) -> tuple[str, ...]:
+    """Params that JAX prints where they ask for something only."""
+    if name == "convert_element_type":
+        return "accuracy", "sharding"
+    return (
+        ("accuracy",) if name in ("reduce_sum", "iota", "reshape") else ("accuracy", "out_sharding")
+    )
 
 
 def _value(v, names: _Names) -> str:

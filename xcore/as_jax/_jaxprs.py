@@ -11,6 +11,7 @@ from .._core.trace import evaluating
 from .._ops import broadcast_in_dim
 from .._ops.elementwise import to_user
 from ..numpy import _lax as lax
+from ..numpy import _lax_elementwise as lax_elementwise
 from ._jaxpr_text import text
 from ._primitive_params import MORE, RENAMED, SHOWN, unmet
 from ._primitives import THEIRS, Primitive, primitives_by_op
@@ -34,6 +35,10 @@ class OwnPrimitive(Primitive):
 
     def impl(self, *args, **params):
         return self.bind(*args, **params)
+
+    def abstract_eval(self, *types, **params):
+        found = self.op.type(*types, **self._own_params(params)[0])
+        return found if self.multiple_results or not isinstance(found, list) else found[0], set()
 
     def _own_params(self, params):
         """Params of the operation from those that an equation shows, and the constants of its program."""
@@ -65,9 +70,24 @@ class _SelectN(OwnPrimitive):
         return bind(self.op, which, *_of_one_shape(cases[::-1]))[0]
 
 
+class _ByFunction(OwnPrimitive):
+    """An operation whose primitive has more params than it: the function of that name takes them."""
+
+    def __init__(self, op: Op, name: str, function):
+        super().__init__(op, name)
+        self._function = function
+
+    def bind(self, *args, **params):
+        outs = self._function(*map(to_user, args), **params)
+        return list(outs) if self.multiple_results else outs
+
+
+_top_k = _ByFunction(registry["top_k"], "top_k", lax.top_k)
+_round = _ByFunction(registry["round_even"], "round", lax_elementwise.round)
 _square = _Square(registry["mul"], "square")
 _select = _SelectN(registry["select"], "select_n")
-primitives_by_op[_select.op] = _select
+for _made in (_select, _top_k, _round):
+    primitives_by_op[_made.op] = _made
 
 
 def _is_square(eqn: Eqn) -> bool:
@@ -110,7 +130,7 @@ def primitive_named(name: str) -> Primitive | None:
 
 
 _OURS = {theirs: ours for ours, theirs in THEIRS.items()} | {
-    "integer_pow": "pow", "closed_call": "call", "remat": "checkpoint",
+    "closed_call": "call", "remat": "checkpoint",
 }  # fmt: skip
 
 

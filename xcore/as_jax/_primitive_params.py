@@ -15,9 +15,9 @@ RENAMED = {
     "scan": {"body": "jaxpr"}, "while": {"cond": "cond_jaxpr", "body": "body_jaxpr"},
     "custom_jvp_call": {"program": "call_jaxpr"}, "custom_vjp_call": {"program": "call_jaxpr"},
     "convert": {"dtype": "new_dtype", "weak": "weak_type"}, "transpose": {"perm": "permutation"},
-    "slice": {"start": "start_indices", "limit": "limit_indices"}, "concatenate": {"axis": "dimension"},
+    "concatenate": {"axis": "dimension"},
     "reshape": {"shape": "new_sizes"}, "broadcast_in_dim": {"dims": "broadcast_dimensions"},
-    "iota": {"axis": "dimension"}, "sort": {"axis": "dimension"}, "rev": {"axes": "dimensions"},
+    "iota": {"axis": "dimension"}, "sort": {"axis": "dimension", "stable": "is_stable"}, "rev": {"axes": "dimensions"},
     "dynamic_slice": {"sizes": "slice_sizes"}, "argmax": {"dtype": "index_dtype"},
     "argmin": {"dtype": "index_dtype"}, "convolution": {"groups": "feature_group_count",
                                                         "strides": "window_strides"},
@@ -37,12 +37,17 @@ MORE = {
     "broadcast_in_dim": lambda p: {"sharding": None},
     "iota": lambda p: {"sharding": None},
     "reduce_sum": lambda p: {"out_sharding": None},
-    "cumsum": lambda p: {"reverse": False},
+    "round_even": lambda p: {"rounding_method": lax.RoundingMethod.TO_NEAREST_EVEN},
     "convolution": lambda p: {"dimension_numbers": _canonical(len(p["strides"]) + 2),
                               "batch_group_count": 1, "preferred_element_type": None},
 }  # fmt: skip
-for _name in ("cumprod", "cummax", "cummin", "cumlogsumexp"):
-    MORE[_name] = MORE["cumsum"]
+for (
+    _name
+) in "exp exp2 expm1 log log1p sin cos tan tanh logistic special.expit sqrt rsqrt cbrt".split():
+    MORE[_name] = lambda p: {"accuracy": None}
+for _name in "max min prod and or xor argmax argmin".split():
+    MORE[f"reduce_{_name}"] = MORE["reduce_sum"]
+MORE["convert"] = MORE["broadcast_in_dim"]
 
 
 def _show_dot(p):
@@ -63,18 +68,41 @@ def _read_pad(p):
 
 
 # Operations whose params are others altogether: what is shown of them, and how that is read.
+def _read_slice(p):
+    strides = p.get("strides") or (1,) * len(p["start_indices"])
+    return {
+        "start": tuple(p["start_indices"]),
+        "limit": tuple(p["limit_indices"]),
+        "strides": tuple(strides),
+    }
+
+
 SHOWN = {
+    "slice": (
+        lambda p: {
+            "start_indices": p["start"],
+            "limit_indices": p["limit"],
+            "strides": p["strides"],
+        },
+        _read_slice,
+    ),
     "dot_general": (_show_dot, _read_dot),
     "pad": (
         lambda p: {"padding_config": tuple(zip(p["low"], p["high"], p["interior"]))},
         _read_pad,
     ),
 }
+for _name in ("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp"):
+    SHOWN[_name] = (lambda p: {"reverse": False, **p}, dict)
 for _name in ("argmax", "argmin"):
     SHOWN[_name] = (
         lambda p: {"axes": (p["axis"],), "index_dtype": p["dtype"]},
         lambda p: {"axis": p["axes"][0], "dtype": np.dtype(p["index_dtype"])},
     )
+
+
+def _copied(x):
+    return x.copy()
 
 
 class Unmet(Primitive):
@@ -84,7 +112,7 @@ class Unmet(Primitive):
         self.name = name
 
     def bind(self, *args, **params):
-        function = getattr(lax, self.name, None)
+        function = _copied if self.name == "copy" else getattr(lax, self.name, None)
         if function is None:
             raise NotImplementedError(
                 f"xcore.as_jax: the primitive {self.name} has no operation here; call the function of jax.lax."
@@ -96,6 +124,7 @@ class Unmet(Primitive):
 
 _UNMET = frozenset(
     """
+    integer_pow
     add_jaxvals approx_top_k axis_index clamp copy device_put exp2 igamma_grad_a linear_solve mulhi name
     random_bits random_fold_in random_gamma random_seed random_split random_unwrap random_wrap reduce
     reduce_window reduce_window_max reduce_window_min reduce_window_sum rng_bit_generator rng_uniform

@@ -72,6 +72,13 @@ def is_zero(x) -> bool:
     return x is None or x is Zero or isinstance(x, Zero) or typeof(x).dtype.kind == "V"
 
 
+class BindParams(dict):
+    """Params to bind with, as JAX 0.10 gives them; and, unpacked, the pair (functions, params) of versions before."""
+
+    def __iter__(self):
+        return iter(([], dict(self.items())))
+
+
 class Primitive:
     """An operation of somebody's own, with rules in the tables of ``jax.interpreters``."""
 
@@ -133,7 +140,7 @@ class Primitive:
         return self._abstract(*types, **params), set()
 
     def get_bind_params(self, params):
-        return [], params
+        return BindParams(params)
 
     # As a list, whether it has one result or several
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
@@ -249,6 +250,33 @@ class Config:
         return {f"jax_{n}": settings.read(n) for n in settings.base().__slots__} | {
             f"jax_{n}": self.read(n) for n in IGNORED
         }
+
+
+_TRUE, _FALSE = ("y", "yes", "t", "true", "on", "1"), ("n", "no", "f", "false", "off", "0")
+
+
+def read_environment() -> None:
+    """Settings by the names that JAX reads from the environment, ``JAX_DEBUG_NANS=1``; others stay as they are."""
+    config = Config()
+    for name, text in os.environ.items():
+        if not name.startswith("JAX_"):
+            continue
+        try:
+            before = config.read(name)
+        except AttributeError:
+            continue
+        value = (
+            text.lower() in _TRUE
+            if isinstance(before, bool)
+            else int(text)
+            if isinstance(before, int)
+            else text
+        )
+        if isinstance(before, bool) and text.lower() not in (*_TRUE, *_FALSE):
+            raise ValueError(
+                f"xcore.as_jax: {name} must be one of {_TRUE + _FALSE}, given {text!r}."
+            )
+        config.update(name, value)
 
 
 def _short(name: str) -> str:

@@ -39,7 +39,7 @@ jax: xcore: _settings: config Ref new_ref transfer_guard transfer_guard_device_t
     softmax_custom_jvp=no_guard thread_guard=no_guard xcore._core.array: Shard
 jax.api_util: : _linear_util: debug_info flatten_fun flatten_fun_nokwargs safe_map shaped_abstractify
     _small_modules: flatten_axes argnums_partial donation_vector rebase_donate_argnums
-jax.core: xcore.core: _behind: is_constant_dim definitely_equal
+jax.core: xcore.core: _primitives: Primitive _behind: is_constant_dim definitely_equal
     unsafe_get_axis_names_DO_NOT_USE=axis_names unsafe_get_axis_names=axis_names
     _linear_util: DebugInfo _small_modules: Effects no_effects gensym _types: typeof=typeof_ get_aval=typeof_
     _settings: ShapedArray AbstractValue Trace

@@ -46,13 +46,31 @@ _BINARY = {
     "lshift": e.left_shift, "rshift": e.right_shift,
 }  # fmt: skip
 _COMPARE = {
-    "eq": e.equal, "ne": e.not_equal, "lt": e.less, "le": e.less_equal, "gt": e.greater,
+    "lt": e.less, "le": e.less_equal, "gt": e.greater,
     "ge": e.greater_equal,
 }  # fmt: skip
 
 
-def _install(name: str, function, answer: str = "", reflected: bool = False) -> None:
+def _unequal_kinds(method):
+    """Elements are compared; Python would call an array and a list unequal as a whole, and go on."""
+
+    def compared(self, other):
+        if isinstance(other, (list, tuple, set, dict)):
+            raise TypeError(
+                f"an array and a {type(other).__name__} are not compared element by element: lists of numbers are "
+                "no arrays here. Write xnp.asarray(...) around it, or np.array_equal(...) for one answer."
+            )
+        return method(self, other)
+
+    compared.__doc__ = method.__doc__
+    return compared
+
+
+def _install(
+    name: str, function, answer: str = "", reflected: bool = False, compares: bool = False
+) -> None:
     method = _deferring(function, answer, reflected)
+    method = _unequal_kinds(method) if compares else method
     setattr(Value, name, method)
     setattr(Array, name, operator(method, function, reflected))
 
@@ -62,6 +80,8 @@ for _name, _function in _BINARY.items():
     _install(f"__r{_name}__", _function, reflected=True)
 for _name, _function in _COMPARE.items():
     _install(f"__{_name}__", _function)
+for _name, _function in (("__eq__", e.equal), ("__ne__", e.not_equal)):
+    _install(_name, _function, compares=True)
 
 
 def _power(self, other, modulo=None):

@@ -29,9 +29,9 @@ from ._promote import (
     promote_dtypes,
     result_dtype,
 )
-from ._reduce import summed_dtype
 from ._reduce import max as max_of
 from ._reduce import sum as sum_of
+from ._reduce import summed_dtype
 from ._select import where
 from ._shape import moveaxis, reshape
 

@@ -18,7 +18,7 @@ import numpy as np
 from .. import numpy as xnp
 from .._core import static, struct, typeof
 from ..numpy._select import safe_divide
-from ._descent import first_status, is_bottomless
+from ._descent import IDLE, first_status, gains, is_bottomless, nothing_gained
 from ._line_search import Wolfe
 from ._problem import count, largest
 from ._result import Status, first_of
@@ -55,7 +55,7 @@ class LBFGSB:
             "x": x, "f": f, "g": g, "size": size, "status": first_status(f, size, tol),
             "nit": count(0), "nfev": count(1), "njev": count(1), "fresh": xnp.ones((), bool),
             "s": xnp.zeros((m, n), dtype), "y": xnp.zeros((m, n), dtype),
-            "theta": xnp.ones((), dtype), "pairs": count(0),
+            "theta": xnp.ones((), dtype), "pairs": count(0), **nothing_gained(dtype),
         }  # fmt: skip
 
     def step(self, problem: Any, s: dict[str, Any], tol: Any) -> dict[str, Any]:
@@ -78,12 +78,13 @@ class LBFGSB:
         )  # fmt: skip
         new_x = xnp.clip(x + found.step * d, lower, upper)
         size = largest(projected_gradient(new_x, found.g, lower, upper))
+        gained = gains(s, found.f, size)
         status = first_of(
             (is_bottomless(found, f), Status.unbounded),
             (size <= tol, Status.success),
-            (~found.ok & plain, Status.stagnation),
+            ((~found.ok & plain) | (gained["idle"] >= IDLE), Status.stagnation),
         )
-        return {
+        return gained | {
             "x": new_x, "f": found.f, "g": found.g, "size": size, "status": status,
             "nit": s["nit"] + np.int32(1), "nfev": s["nfev"] + found.nfev,
             "njev": s["njev"] + found.nfev, "fresh": ~found.ok,

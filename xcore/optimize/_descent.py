@@ -77,7 +77,7 @@ class Descent:
             "x": x, "f": xnp.full((), xnp.inf, dtype), "g": xnp.zeros_like(x), "size": zero,
             "status": xnp.asarray(RUNNING), "nit": count(-1), "nfev": count(0), "njev": count(0),
             "d": xnp.zeros_like(x), "slope": zero, "guess": xnp.ones((), dtype),
-            "fresh": xnp.ones((), bool), "memory": self.rule.init(n, dtype),
+            "fresh": xnp.ones((), bool), "memory": self.rule.init(n, dtype), **nothing_gained(dtype),
         }  # fmt: skip
 
     def step(self, problem: Any, s: dict[str, Any], tol: Any) -> dict[str, Any]:
@@ -92,18 +92,37 @@ class Descent:
             s["memory"], move, found.g - s["g"], found.g, found.step, fresh
         )
         size = largest(found.g)
+        gained = gains(s, found.f, size)
         status = first_of(
             (~(xnp.isfinite(found.f) & xnp.isfinite(size)), Status.not_finite),
             (is_bottomless(found, f), Status.unbounded),
             (size <= tol, Status.success),
-            (~found.ok & s["fresh"], Status.stagnation),
+            ((~found.ok & s["fresh"]) | (gained["idle"] >= IDLE), Status.stagnation),
         )
-        return {
+        return gained | {
             "x": x + move, "f": found.f, "g": found.g, "size": size, "status": status,
             "nit": s["nit"] + np.int32(1), "nfev": s["nfev"] + found.nfev,
             "njev": s["njev"] + found.nfev, "d": new_d, "slope": slope, "guess": guess,
             "fresh": fresh, "memory": memory,
         }  # fmt: skip
+
+
+IDLE = 50  # steps after which what has gained nothing gains nothing any more
+
+
+def nothing_gained(dtype) -> dict[str, Any]:
+    far = xnp.full((), xnp.inf, dtype)
+    return {"lowest": far, "flattest": far, "idle": count(0)}
+
+
+def gains(s, f, size) -> dict[str, Any]:
+    """The lowest value, the gradient when it last halved, and for how many steps neither has got less."""
+    rounding = 4 * xnp.finfo(typeof(f).dtype).eps * xnp.abs(f)
+    lower, flatter = f + rounding < s["lowest"], size < 0.5 * s["flattest"]
+    return {
+        "lowest": xnp.where(lower, f, s["lowest"]), "flattest": xnp.where(flatter, size, s["flattest"]),
+        "idle": xnp.where(lower | flatter, 0, s["idle"] + 1).astype(np.int32),
+    }  # fmt: skip
 
 
 def _careful(gg):

@@ -20,7 +20,7 @@ from ._packed import loop
 from ._problem import largest
 from ._units import Sight, power_of_two
 
-PROBES = 3  # vectors at once
+PROBES = 6  # vectors at once
 BALANCES = 8  # each halves the decades that units are apart
 
 

@@ -13,8 +13,8 @@ import numpy as np
 from .. import numpy as xnp
 from .._control import cond
 from .._core import static, struct
-from ._box import projected_gradient
-from ._descent import BFGS
+from ._box import LBFGSB, projected_gradient
+from ._descent import BFGS, Descent
 from ._loop import empty_rows, in_rounds, iterations_from
 from ._newton import NewtonCG, TrustRegion
 from ._problem import count, largest
@@ -22,11 +22,12 @@ from ._result import RUNNING, Status
 from ._scalar import Brent
 from ._sight import look
 from ._simplex import NelderMead
-from ._units import FULL, MATRIX, PRODUCTS, InUnits, first_units, next_units, power_of_two
+from ._units import FULL, MATRIX, PRODUCTS, InUnits, alike, first_units, next_units, power_of_two
 from ._verdict import errors_of, judged, reach_of
 
 NEAR = 1e-2  # of the reach of variables: an error from where Newton steps go on
 BLIND = (NelderMead, Brent)  # see no gradients
+LEARNING = (Descent, LBFGSB)  # learn curvature from gradients
 WORDS = {
     "Newton step": "each component of the Newton step, relative to the size and the way of its variable",
     "Newton step by conjugate gradients": "each component of the Newton step, by conjugate gradients as far as "
@@ -108,6 +109,7 @@ def _begun(method, problem, s, tol, maxiter, tested) -> dict:
     tested.append(seen.kind)
     reach, error, status = judged(here, s, z, seen, tol, maxiter, blind)
     units = _units_for(s, seen, blind, z)
+    units = alike(units) if isinstance(method, LEARNING) else units
     local = InUnits(problem, units)
     aim = xnp.clip(0.02 * tol / xnp.where(error > 0, error, 1), 0, 0.1).astype(z.dtype)
     aim = xnp.asarray(tol * 0.1, z.dtype) if blind else aim

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import struct, typeof
@@ -23,6 +25,7 @@ from ._problem import Objective, largest
 FULL = 64  # variables; of more, only products with the Hessian are formed
 MATRIX = 512  # the same where methods keep matrices of their own
 PRODUCTS = 200  # so many of them at least
+ALIKE = 32  # units within such a factor of each other
 
 
 def power_of_two(x, part: float = 0.5):
@@ -145,6 +148,18 @@ def next_units(units: Units, seen: Sight) -> Units:
     """Units in which the Hessian's diagonal is 1 at the point seen, and so is the largest gradient."""
     size = power_of_two(largest(seen.g * seen.diagonal))
     return Units(units.x * seen.diagonal * size, units.f * size * size)
+
+
+def alike(units: Units) -> Units:
+    """One unit for all variables where they differ little.
+
+    Such differences tell of where the point happens to be. Units of their own then cost methods that learn curvature
+    step by step more than they give: six times as many steps along a curved valley of 1000 variables.
+    """
+    logs = xnp.log2(units.x)
+    middle = power_of_two(xnp.exp2(xnp.mean(logs)))
+    few = xnp.max(logs, initial=-xnp.inf) - xnp.min(logs, initial=xnp.inf) <= np.log2(ALIKE)
+    return units.replace(x=xnp.where(few, middle, units.x))
 
 
 def relative_error(step, reach, diagonal, start, coupling=None):

@@ -247,7 +247,7 @@ class GridOperator(LinearOperator):
         """What to take where a method does not do; empty where it does."""
         if self.constant:
             return '"direct": the coefficients are constant' if method == "bicgstab" else ""
-        return '"auto", "sparse", "cg", "multigrid" or another one where coefficients vary' if method == "direct" else ""
+        return '"sparse", "cg" or "multigrid" where coefficients vary' if method == "direct" else ""
 
     def only_inside(self, u):
         """A field without what does not belong to it."""

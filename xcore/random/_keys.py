@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _ops as ops
-from .._core import Array, Tracer, boundary, dtypes, errors, nodes, structures, tree, typeof
+from .._core import Array, Tracer, boundary, config, dtypes, errors, nodes, structures, tree, typeof
 from .._core.eval import is_array_like
 from .._core.types import ShapeDtypeStruct
 from ..numpy._compound import Compound
@@ -331,7 +331,8 @@ def _check_seed(who: str, seed):
     if isinstance(seed, int) and not -(2**63) <= seed < 2**64:
         raise OverflowError(f"xcore.random.{who}: the seed {seed} does not fit in 64 bits.")
     if isinstance(seed, int):
-        upper = 0 if -(2**31) <= seed < 2**32 else seed >> 32
+        wide = seed < 0 and config.settings().default_bits == 64  # where JAX keeps 64 bits of it
+        upper = seed >> 32 if wide or not -(2**31) <= seed < 2**32 else 0
         return np.array([upper & 0xFFFFFFFF, seed & 0xFFFFFFFF], np.uint32)
     seed = as_array(f"random.{who}", seed, "seed")
     t = typeof(seed)

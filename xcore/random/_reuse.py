@@ -17,7 +17,7 @@ from .._core import Array, config, errors, findings, key_uses
 from .._core.source import describe_where, user_frame
 
 
-class KeyReuseError(errors.XcoreError, RuntimeError):
+class KeyReuseError(errors.XcoreError, RuntimeError, TypeError):
     """A random key was used a second time, under the setting ``debug_key_reuse``.
 
     >>> import xcore as xc

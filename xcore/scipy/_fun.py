@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +23,8 @@ class ScipyFun:
     def __init__(self, f: Callable[..., Any], argnum: int):
         self._f, self._argnum = f, argnum
         self._programs: dict[str, Any] = {}
+        with contextlib.suppress(ValueError, TypeError):  # SciPy counts the parameters of a model
+            self.__signature__ = inspect.signature(f)
 
     def _run(self, name: str, make: Callable[[], Callable[..., Any]], args: tuple[Any, ...]) -> Any:
         """The program of this name on arguments as NumPy has them; numbers of Python are float64."""
@@ -60,7 +64,7 @@ class ScipyFun:
         at = self._argnum
         before, x, p, after = args[:at], args[at], args[at + 1], args[at + 2 :]
         slope = grad(lambda x: self._f(*before, x, *after))
-        return jvp(slope, (x,), (p,))[1]
+        return jvp(slope, (x,), (p.astype(x.dtype),))[1]
 
     def _weighted(self, args: tuple[Any, ...]) -> tuple[Callable[..., Any], int]:
         """The scalar that is differentiated, and by which argument."""
