@@ -322,32 +322,23 @@ def shards(buffer: Buffer) -> list[Buffer]:
     return _without_jax(lambda x: x._arrays, buffer)
 
 
+_MAY_FAIL = 2**17  # elements of arrays that may find no memory when their programs run
+
+
 def to_host(buffer: Buffer) -> NDArray:
     """A read-only NumPy view of a single-device buffer. Waits for it."""
     if forks.forked:
         forks.check_process(buffer)
-    if _is_on_host(buffer):
-        _check_allocated(buffer)
+    device = getattr(buffer._sharding, "_its_device", None)  # None: another library made it
+    if device is None or device.platform == "cpu":  # its memory is the host's
+        # to see the memory that a large array never got ends the process: what it met is raised
+        if buffer.aval is None or math.prod(buffer.aval.shape) >= _MAY_FAIL:
+            buffer.block_until_ready()
         try:
             return np.asarray(memoryview(buffer))
         except Exception:  # dtypes of ml_dtypes, other layouts; what has failed
             pass
     return _without_jax(lambda x: x._single_device_array_to_np_array_did_copy()[0], buffer)
-
-
-def _is_on_host(buffer: Buffer) -> bool:
-    """Whether its memory is the host's; taken for that where another library made it."""
-    device = getattr(buffer._sharding, "_its_device", None)
-    return device is None or device.platform == "cpu"
-
-
-_MAY_FAIL = 2**17  # elements of arrays that may find no memory when their programs run
-
-
-def _check_allocated(buffer: Buffer) -> None:
-    """Raises what a large array met: to see the memory that it never got ends the process."""
-    if buffer.aval is None or math.prod(buffer.aval.shape) >= _MAY_FAIL:
-        buffer.block_until_ready()
 
 
 def begin_to_host(buffer: Buffer) -> None:
@@ -386,8 +377,9 @@ def live_buffers() -> list[tuple[tuple[int, ...], np.dtype[Any]]]:
 
 
 def to_dlpack(buffer: Buffer) -> object:
-    if _is_on_host(buffer):
-        _check_allocated(buffer)
+    device = getattr(buffer._sharding, "_its_device", None)
+    if device is None or device.platform == "cpu":  # as in to_host
+        buffer.block_until_ready()
     return _jax.buffer_to_dlpack_managed_tensor(buffer, stream=None)
 
 

@@ -570,7 +570,7 @@ def poly(seq_of_zeros: Any) -> Array:
 def polyadd(a1: ArrayLike, a2: ArrayLike) -> Array:
     """The sum of two polynomials."""
 def polyder(p: ArrayLike, m: int = 1) -> Array:
-    """The derivative of a polynomial."""
+    """The derivative of a polynomial; small integers are multiplied in the default width."""
 def polydiv(u: ArrayLike, v: ArrayLike, *, trim_leading_zeros: _bool = False) -> tuple[Array, Array]:
     """Quotient and remainder of two polynomials."""
 @overload
@@ -762,7 +762,7 @@ def unique_values(x: ArrayLike, /, *, size: int | None = None, fill_value: Array
 def unpackbits(a: ArrayLike, axis: Axis = None, count: int | None = None, bitorder: str = 'big') -> Array:
     """The bits of bytes as an array of zeros and ones."""
 def unravel_index(indices: Any, shape: int | Shape, order: str = 'C') -> tuple[Array, ...]:
-    """Positions in a flattened array as an index for each axis. What is out of range is clipped."""
+    """Positions in a flattened array as an index for each axis."""
 def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
     """The arrays along an axis, as a tuple."""
 def unwrap(p: ArrayLike, discont: Any = None, axis: int = -1, period: Any = 6.283185307179586) -> Array:
