@@ -35,6 +35,14 @@ close(solve(a, b), np.linalg.solve(a, b))
 close(jax.jit(jax.grad(loss, (0, 1)))(a, b), jax.grad(peer, (0, 1))(a, b))
 close(jax.vmap(solve, (None, 0))(a, np.stack([b, 2 * b])), np.stack([np.linalg.solve(a, b)] * 2) * [[1], [2]])
 """,
+    "one callback for all calls": """
+traced = []
+f = border.as_jax_function(lambda x: [traced.append(x.shape), x + 1][1])
+for _ in range(20):
+    close(f(b), b + 1)
+    close(jax.grad(lambda x: f(x).sum())(jnp.asarray(b)), np.ones(4))
+assert len(traced) <= 8, traced  # a handful for each way, and none with each call
+""",
     "trees and integers from xcore": """
 f = border.as_jax_function(lambda d, n: {"y": xnp.sin(d["x"]) * n, "n": n + 1})
 close(f({"x": b}, 3), {"y": np.sin(b) * 3, "n": jnp.asarray(4)})

@@ -63,6 +63,23 @@ def test_vectors_constraints_and_roots():
     assert fit.cost < 1e-8
 
 
+@pytest.mark.parametrize("method", ["trust-constr", "trust-ncg", "trust-krylov", "Newton-CG"])
+def test_products_with_the_hessian(method):
+    f = xc.scipy_fun(lambda x: ((x - 1) ** 4).sum() + (x[:-1] * x[1:]).sum())
+    found = scipy.optimize.minimize(f, np.ones(4), jac=f.jac, hessp=f.hessp, method=method)
+    np.testing.assert_allclose(f.jac(found.x), 0, atol=1e-3)
+    x, p = np.arange(4.0), np.array([1, 0, -1, 2])
+    for kind in (int, np.int8, np.float32, bool):  # SciPy asks with others than the variables have
+        np.testing.assert_allclose(f.hessp(x, p.astype(kind)), f.hess(x) @ p.astype(kind))
+    assert f.hessp(np.ones(2, "f"), np.ones(2)).dtype == "float32"
+
+
+def test_models_have_the_parameters_of_their_function():
+    t = np.linspace(0, 1, 9)
+    line = xc.scipy_fun(lambda t, a, b: a * t + b)
+    np.testing.assert_allclose(scipy.optimize.curve_fit(line, t, 2 * t + 1)[0], [2, 1])
+
+
 def test_ordinary_differential_equations():
     f = xc.scipy_fun(lambda t, y: xnp.stack([y[1], 50 * (1 - y[0] ** 2) * y[1] - y[0]]), argnum=1)
     found = scipy.integrate.solve_ivp(f, (0, 20), [2.0, 0.0], method="Radau", jac=f.jac)

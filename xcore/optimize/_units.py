@@ -3,7 +3,8 @@
 A minimum of f(x) is that of f(D z) / s, too. Methods work in z, with D and s chosen so that the Hessian
 has a diagonal of ones and the gradient's largest component is 1: then a step, a radius or a tolerance of
 1 means the same in all units that variables and values can be written in. D and s are powers of two:
-nothing is rounded, and what a method does in other units is the same to the last bit.
+nothing is rounded, and what a method does in other units is the same to the last bit; but for methods that learn
+curvature from gradients, where units that differ little are taken for one (``alike``).
 
 The units come from the Hessian where a round of steps begins, and so does the judgement of where it
 ended: the Newton step p from there is the error of x to first order, and each of its components is
