@@ -414,10 +414,10 @@ def vander(x, N=None, increasing=False):
     if count < 0:
         raise errors.bad_argument("numpy.vander", "N", N, "0 or more")
     t = typeof(x)
-    power, columns = ops.ones(t), []
-    for _ in range(count):
-        columns.append(ops.reshape(power, shape=(t.size, 1)))
-        power = ops.mul(power, x)
-    if not columns:
+    if not count:
         return ops.zeros(t.strong().with_shape((t.size, 0)))
-    return ops.concatenate(*(columns if increasing else columns[::-1]), axis=1)
+    shape = (t.size, count - 1)
+    rows = ops.broadcast_in_dim(x, shape=shape, dims=(0,))
+    ones = ops.ones(t.with_shape((t.size, 1)))
+    powers = ops.cumprod(ops.concatenate(ones, rows, axis=1), axis=1)
+    return powers if increasing else ops.rev(powers, axes=(1,))
