@@ -19,7 +19,7 @@ from .random import KeyReuseError
 __all__ = [
     "ArgumentError", "BadIndexError", "CallbackError", "CheckError", "CheckIndexError",
     "CheckpointError", "ConcretizationError", "ConcretizationTypeError", "DeletedError",
-    "DistributedError", "DTypeError", "ExportError", "HalfFloatError", "JaxRuntimeError", "KeyReuseError",
+    "DistributedError", "DTypeError", "ExportError", "HalfFloatError", "KeyReuseError",
     "MatrixShapeError", "MismatchError", "MissingRuleError", "NonConcreteBooleanIndexError",
     "NonConcreteSliceError", "OutOfMemoryError", "SanitizeError", "SanitizeOverflowError",
     "SanitizeWarning", "ShapeError", "SingularMatrixError", "SolverError",
