@@ -145,11 +145,11 @@ class ConcretizationError(XcoreError, TypeError):
     argument with ``static_argnames`` so that the function is traced once for each of its values.
 
     >>> import xcore as xc
-    >>> xc.jit(lambda x: x if x > 0 else -x)(1.0)  # doctest: +IGNORE_EXCEPTION_DETAIL
+    >>> xc.jit(lambda x: float(x) + 1)(1.0)  # doctest: +IGNORE_EXCEPTION_DETAIL
     Traceback (most recent call last):
-    ConcretizationError: Python needs a Python bool (if, while, and, or, not, assert) here, but the value ...
-    >>> xc.jit(lambda x: xc.numpy.where(x > 0, x, -x))(1.0)
-    Array(1., dtype=float32, weak_type=True)
+    ConcretizationError: Python needs a Python number (float(), complex(), math functions) here, but the  ...
+    >>> xc.jit(lambda x: x + 1)(1.0)
+    Array(2., dtype=float32, weak_type=True)
     """
 
 
