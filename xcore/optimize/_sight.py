@@ -70,7 +70,8 @@ def _by_matrix(h, g, held, z, reach) -> Sight:
     unit = xnp.where(straight, power_of_two(1 / xnp.sqrt(largest(g * d))), d)
     missing = xnp.sum(~bends) - xnp.sum(held)
     softest, across = _softest(h, held, reach / d)
-    loose = xnp.where(missing > 0, q @ xnp.where(bends, 0, xnp.cos(xnp.arange(n))), softest[0])
+    some = xnp.cos(xnp.arange(n, dtype=typeof(q).dtype))
+    loose = xnp.where(missing > 0, q @ xnp.where(bends, 0, some), softest[0])
     bottoms = xnp.concatenate([q[:, :LEAST].T, softest])
     return Sight(
         lambda g: step(g, ~lost), d * xnp.sqrt((q * q) @ (unknown * unknown)), w[0], unit,

@@ -14,9 +14,8 @@ returned, and no unit is in it. (Dennis, Schnabel 1983, chapter 7, on scaling an
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
@@ -159,7 +158,7 @@ def alike(units: Units) -> Units:
     """
     logs = xnp.log2(units.x)
     middle = power_of_two(xnp.exp2(xnp.mean(logs)))
-    few = xnp.max(logs, initial=-xnp.inf) - xnp.min(logs, initial=xnp.inf) <= np.log2(ALIKE)
+    few = xnp.max(logs, initial=-xnp.inf) - xnp.min(logs, initial=xnp.inf) <= math.log2(ALIKE)
     return units.replace(x=xnp.where(few, middle, units.x))
 
 
