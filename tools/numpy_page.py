@@ -49,6 +49,7 @@ NumPy that is installed, 2.4 at the time of writing, on x86-64 processors.
 
 """
 
+_CONVOLVED = "Takes `precision=`. NaN and infinities of the shorter one spread to both ends."
 _SIZE = "Under `jit`: give `size=`, and `fill_value=` for what is missing."
 _HOST = "Needs concrete values: not under `jit`."
 _COPY = "Returns a changed copy; wants `inplace=False`."
@@ -110,7 +111,7 @@ DIFFERENCES = {
     "empty": "Zeros.", "empty_like": "Zeros.", "float_power": "In the default float dtype at least, not float64.",
     "result_type": "By the promotion table above.", "promote_types": "By the promotion table above.",
     "can_cast": "Knows bfloat16 and the narrow dtypes too.",
-    "convolve": "Takes `precision=`.", "correlate": "Takes `precision=`.",
+    "convolve": _CONVOLVED, "correlate": _CONVOLVED,
     "isin": "`method=` chooses the algorithm.", "nan_to_num": "`copy` is ignored.",
     "ix_": "Masks need concrete values.", "mask_indices": _SIZE, "interp": "`left` and `right` may be 'extrapolate'.",
     "load": "Files of `save` and `savez`; those with several arrays give a dict.", "pad": "A function gets a row and returns it, changed.",

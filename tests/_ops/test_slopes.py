@@ -152,3 +152,14 @@ def test_slopes_of_complex_numbers(name):
     z = z if name == "arcsinh" else z[:4]
     got = xc.vmap(xc.grad(f, holomorphic=True))(xnp.asarray(z))
     np.testing.assert_allclose(got, exact[name](z), rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_slopes_of_sinc_keep_their_digits_near_zero(dtype):
+    x = np.geomspace(1e-6, 0.9, 60).astype(dtype)
+    found = xc.vmap(xc.grad(xnp.sinc))(x)
+    right = [
+        float(mp.cos(mp.pi * t) / t - mp.sin(mp.pi * t) / (mp.pi * t * t))
+        for t in map(mp.mpf, map(float, x))
+    ]
+    np.testing.assert_allclose(found, right, rtol=30 * np.finfo(dtype).eps)

@@ -61,3 +61,15 @@ def test_small_integers_are_multiplied_in_the_default_width(dtype):
     c = np.array([100, 1, 1]).astype(dtype)
     np.testing.assert_array_equal(xnp.polyder(xnp.asarray(c)), np.polyder(c.astype(int)))
     np.testing.assert_array_equal(xnp.vander(xnp.asarray(c), 4), np.vander(c.astype(int), 4))
+
+
+def test_put_clips_as_numpy_does():
+    at, values = np.array([-2, 9, 1]), np.array([1.0, 2.0, 3.0])
+    expected = np.zeros(4)
+    np.put(expected, at, values, mode="clip")
+    put = lambda i: xnp.put(xnp.zeros(4), i, values, mode="clip", inplace=False)
+    np.testing.assert_array_equal(put(at), expected)
+    np.testing.assert_array_equal(xc.jit(put)(at), expected)
+    for mode in ("clip", "wrap"):
+        with pytest.raises(IndexError, match="no elements"):
+            xnp.put(xnp.zeros(0), [0], 1.0, mode=mode, inplace=False)

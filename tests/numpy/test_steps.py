@@ -113,3 +113,10 @@ def test_the_fraction_of_frexp_has_the_slope_of_its_power():
     x = xnp.asarray([3.0, -8.0, 0.7, 1e30, 1e-30])
     slope = xc.vmap(xc.grad(lambda v: xnp.frexp(v)[0]))(x)
     np.testing.assert_allclose(slope, 2.0 ** -np.frexp(np.asarray(x))[1], rtol=1e-6)
+
+
+@pytest.mark.parametrize("base", [10.0, 1.1, 2])
+def test_powers_are_as_precise_as_the_dtype_asked_for(base):
+    made = xnp.logspace(0.1, 0.7, 7, base=base, dtype="float64")
+    np.testing.assert_allclose(made, np.logspace(0.1, 0.7, 7, base=base), rtol=1e-15)
+    np.testing.assert_array_equal(xnp.logspace(0, 9, 10, dtype="int64"), 10 ** np.arange(10))

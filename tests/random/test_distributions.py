@@ -593,3 +593,14 @@ def test_parameters_that_are_numbers_are_not_float64_in_programs():
             random.gamma(key, xnp.asarray(a, "float64"), dtype="float32"),
         )
         assert np.array_equal(plain, traced, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    "low, high", [(1000.0, 1001.0), (5, 6), (-1001, -1000), (1.0, 1.0000005), (-1, 1)]
+)
+def test_uniform_numbers_are_below_their_upper_bound(low, high):
+    drawn = np.asarray(xc.random.uniform(xc.random.key(1), (10**6,), minval=low, maxval=high))
+    assert drawn.min() >= np.float32(low)
+    assert drawn.max() < np.float32(high)
+    same = xc.random.uniform(xc.random.key(1), (9,), minval=low, maxval=low)
+    np.testing.assert_array_equal(same, np.full(9, low, np.float32))

@@ -67,8 +67,10 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
     n = operator.index(n)
     if n < 0:
         raise errors.bad_argument(who, "n", n, "not negative")
+    if not n:
+        return a
     axis = one_axis(who, axis, typeof(a).ndim)
-    if n and (prepend is not None or append is not None):
+    if prepend is not None or append is not None:
         ends = [
             None
             if x is None

@@ -201,15 +201,16 @@ def _half_turn(x):
 
 
 def _sinc(x):
-    # near 0 the quotient's derivatives are 0/0: there 1 - t²/6 (1 - t²/20) is exact to rounding
+    # near 0 the quotient's derivatives cancel: up to 1 there is the series Σ (-t²)ᵏ / (2k + 1)!
     t = ops.mul(x, const(x, math.pi))
     size = ops.abs(t)
-    near = ops.lt(size, ops.full_like_type(typeof(size).strong(), 1e-2))
+    near = ops.lt(size, ops.full_like_type(typeof(size).strong(), 1.0))
     small = ops.select(near, t, const(x, 0))
     square = ops.mul(small, small)
     safe = ops.select(near, const(x, 1), t)
-    series = const(x, 1 / 362880)
-    for factor in (-1 / 5040, 1 / 120, -1 / 6, 1.0):
+    *factors, last = [(-1) ** k / math.factorial(2 * k + 1) for k in range(10)]
+    series = const(x, last)
+    for factor in reversed(factors):
         series = ops.add(const(x, factor), ops.mul(square, series))
     wave = ops.sin(ops.mul(_half_turn(x), const(x, math.pi)))
     return ops.select(near, series, ops.div(wave, safe))

@@ -217,10 +217,14 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
     >>> xnp.logspace(0, 2, 3, base=2)
     Array([1., 2., 4.], dtype=float32)
     """
-    exponents = linspace(start, stop, num, endpoint, axis=axis)
+    # exponents are as precise as powers are asked for
+    work = None if dtype is None else _range_dtypes("numpy.logspace", (start, stop), dtype)[2]
+    exponents = linspace(start, stop, num, endpoint, dtype=work, axis=axis)
     base = base if type(base) in SCALARS else as_array("numpy.logspace", base)
     if type(base) not in SCALARS and typeof(base).ndim:
-        exponents = linspace(start + 0 * base, stop + 0 * base, num, endpoint, axis=axis)
+        exponents = linspace(
+            start + 0 * base, stop + 0 * base, num, endpoint, dtype=work, axis=axis
+        )
         base = ops.reshape(base, shape=_with_one(typeof(base).shape, axis, typeof(exponents).ndim))
     out = base**exponents  # pyright: ignore[reportOperatorIssue]
     return out if dtype is None else _cast("logspace", out, dtypes.as_dtype(dtype))

@@ -233,12 +233,16 @@ def put(a, ind, v, mode=None, *, inplace=True):
     a, ind = as_array(who, a), ravel(as_positions(who, ind, "ind"))
     v = ravel(as_array(who, v if is_array_like(v) else asarray(v)))
     count, size = typeof(ind).size, typeof(a).size
+    if count and typeof(v).size and not size and mode != "drop":
+        raise IndexError(
+            "xcore.numpy.put: the array has no elements, so there is no position to put values at."
+        )
     if not count or not typeof(v).size or not size:
         return a
     if mode == "wrap":
         ind = remainder(ind, size)
     elif mode != "drop":
-        ind = minimum(maximum(ind, -size), size - 1)
+        ind = minimum(maximum(ind, 0 if mode == "clip" else -size), size - 1)
     flat = ravel(a).at[ind].set(resize(v, (count,)), mode="drop")
     return reshape(flat, typeof(a).shape)
 

@@ -57,7 +57,10 @@ def _uniform(source, *, shape, dtype):
 def _uniform_between(source, low, high, *, shape, dtype):
     span = high - low
     low = xnp.where((span >= 0) & (span < np.inf), low, np.nan)
-    return source.uniform(shape, dtype, low, high)
+    last = xnp.where(
+        span > 0, xnp.nextafter(high, low), high
+    )  # sums are rounded, up to high as well
+    return xnp.minimum(source.uniform(shape, dtype, low, high), last)
 
 
 def _is_number(x, value: float) -> bool:

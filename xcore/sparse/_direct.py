@@ -21,12 +21,13 @@ from .._control.jit import ShapeDtypeStruct, jit
 from .._core import Array, ArrayLike, Tracer, dtypes, errors, one_of, static, struct
 from .._solution import Solution, Status, first_that_holds
 from ..linalg import LinearOperator
-from ..linalg._arguments import epsilon
+from ..linalg._arguments import epsilon, on_cpu
 from ..linalg._equations import Equation, coins, judged, power_of_two, roundings, through
 from ._balance import Balance, balance
 from ._cholesky import cholesky
 from ._incomplete import incomplete_lu, places_by_size
 from ._ldl import ldl
+from ._lu import lu
 from ._making import coo_array
 from ._matrix import Sparse, over_batches
 from ._pattern import Pattern
@@ -320,6 +321,8 @@ def factorise(a: Sparse, kind: str = "lu", **options: Any) -> Any:
     if extra := set(options) - set(OPTIONS[kind]):
         raise errors.bad_argument(who, "options", sorted(extra), f"those of kind={kind!r}")
     a = coo_array(a) if kind == "qr" else _square(who, a)
+    if kind == "lu" and _on_device(who, options):
+        return lu(a.astype(dtypes.to_solve(a.dtype)))
     if kind in KINDS:
         return Factors(a, kind, tuple(sorted(options.items())))
     a = a.astype(dtypes.to_solve(a.dtype))
@@ -337,6 +340,13 @@ def factorise(a: Sparse, kind: str = "lu", **options: Any) -> Any:
         else None
     )
     return incomplete_lu(a, where, kind == "ic0")
+
+
+def _on_device(who: str, options: dict) -> bool:
+    """Whether factors are made within programs; by SuperLU otherwise, which is on the host."""
+    on = options.pop("on", None)
+    one_of(who, "on", on, ("host", "device", None), "'host', 'device' or None")
+    return on == "device" or (on is None and not on_cpu())
 
 
 def _check_hermitian(who: str, kind: str, a: Sparse) -> None:
@@ -370,7 +380,7 @@ def _is_hermitian(p: Pattern, v: np.ndarray) -> bool:
 
 TRACED = ("cholesky", "ldl", "qr", "ilu0", "ic0", "ilut")
 OPTIONS = {
-    "lu": (),
+    "lu": ("on",),
     "ilu": (
         "drop_tol",
         "fill_factor",

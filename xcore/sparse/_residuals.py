@@ -27,7 +27,7 @@ from ._matrix import Sparse, over_batches
 from ._pattern import Pattern, places, shared
 from ._products import product_of, spread, transposed_values
 
-_ASTRAY = 0.01  # of F⁻¹ A y from y, at which bounds from F⁻¹ stop to mean what they say
+ASTRAY = 0.01  # of F⁻¹ A y from y, at which bounds from F⁻¹ stop to mean what they say
 
 
 def each(f: Callable[..., Any], v: Array, x: Array) -> Array:
@@ -63,7 +63,7 @@ def answered(
 
 def unless_lost(astray: Array, status: Array, told: Certificate) -> tuple[Array, Certificate]:
     """No success, and no bound, where factors are not those of the matrix."""
-    lost = ~(astray <= _ASTRAY)
+    lost = ~(astray <= ASTRAY)
     worse = lost & (status == np.int32(Status.success))
     known = {"error": xnp.where(lost, xnp.inf, told.error), "digits": xnp.where(lost, 0, told.digits)}  # fmt: skip
     return xnp.where(worse, np.int32(Status.ill_conditioned), status), told.replace(**known)
