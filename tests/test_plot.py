@@ -138,6 +138,7 @@ def test_matrices():
     np.testing.assert_array_equal(plot.matrix(a).images[0].get_array(), a)
     assert plot.matrix(xc.linalg.Matrix(xnp.asarray(a))).images[0].get_clim() == (-2, 2)
     assert len(plot.matrix(a, structure=True).lines[0].get_xdata()) == 3
+    assert len(plot.spy(xc.sparse.from_dense(a)).lines[0].get_xdata()) == 3
     with pytest.raises(ValueError, match="a matrix"):
         plot.matrix(np.ones(3))
 

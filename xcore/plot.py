@@ -25,7 +25,7 @@ from .pde._curvilinear import in_plane
 from .sparse import Sparse
 
 __all__ = [
-    "convergence", "factors", "field", "history", "matrix", "modes", "movie", "program", "sharding", "spectrum",
+    "convergence", "factors", "field", "history", "matrix", "modes", "movie", "program", "sharding", "spectrum", "spy",
 ]  # fmt: skip
 
 _MOST_EQUATIONS = 200
@@ -314,6 +314,20 @@ def matrix(a: Any, ax: Any = None, *, structure: bool = False, **options: Any) -
     drawn = ax.imshow(shown, **{**_symmetric_limits(shown), **options})
     _add_scale(ax, drawn)
     return ax
+
+
+def spy(a: Any, ax: Any = None, **options: Any) -> Any:
+    """Where a matrix has elements that are not zero: ``matrix(a, structure=True)``, by matplotlib's name. Returns axes.
+
+    Args:
+      a: a matrix, sparse or not, or a ``LinearOperator``.
+      ax: where to draw.
+      options: of matplotlib's ``spy``.
+
+    >>> import xcore as xc
+    >>> ax = xc.plot.spy(xc.sparse.eye_array(8))  # doctest: +SKIP
+    """
+    return matrix(a, ax, structure=True, **options)
 
 
 def factors(cp: Any, axes: Any = None) -> Any:

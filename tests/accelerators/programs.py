@@ -209,6 +209,8 @@ def sparse_matrices() -> list[Row]:
         Row("sparse.cholesky", lambda v, b: sparse.factorise(of(v), "cholesky").solve(b, report=True), (values, x)),
         Row("sparse.cholesky of batches", xc.vmap(lambda v: sparse.factorise(of(v), "cholesky").logdet()), (many,)),
         Row("sparse.grad of logdet", xc.grad(lambda v: sparse.factorise(of(v), "cholesky").logdet()), (values,)),
+        Row("sparse.lu", lambda v, b: sparse.factorise(of(v), on="device").solve(b, report=True), (values, x)),
+        Row("sparse.grad of slogdet", xc.grad(lambda v: sparse.factorise(of(v), on="device").slogdet()[1]), (values,)),
         Row("sparse.solve_triangular", lambda v, b: sparse.solve_triangular(sparse.tril(of(v)), b), (values, x)),
         Row("sparse.ilu0", lambda v, b: sparse.factorise(of(v), "ilu0") @ b, (values, x)),
         Row("sparse.multigrid", lambda v, b: several.update(of(v)) @ b, (values, x)),

@@ -25,14 +25,24 @@ def test_the_algebra_of_operators():
         "scaled": (2.0 * A, 2 * a), "negative": (-A, -a), "kronecker": (la.Kronecker(A, B), np.kron(a, b)),
         "blocks": (la.Blocks(((A, B), (B, A))), np.block([[a, b], [b, a]])),
         "jacobian": (la.jacobian_operator(lambda x: xnp.tanh(xnp.asarray(a) @ x), np.zeros(3)), a),
+        "sparse jacobian": (
+            la.jacobian_operator(lambda x: xnp.tanh(xnp.asarray(a) @ x), np.zeros(3), sparse=True), a,
+        ),
+        "adjoint": (la.as_operator(a + 1j * b).H, (a + 1j * b).conj().T),
+        "adjoint of a product": ((la.as_operator(a + 1j * b) @ B).H, ((a + 1j * b) @ b).conj().T),
+        "adjoint twice": ((la.as_operator(a + 1j * b) @ B).H.H, (a + 1j * b) @ b),
         "diagonal": (la.Diagonal(xnp.asarray(a[0])), np.diag(a[0])),
     }  # fmt: skip
     operators = {k: v[0] for k, v in whole.items()}
     every = xc.jit(
-        lambda ops: {k: (v.as_matrix("float64"), v.T.as_matrix("float64")) for k, v in ops.items()}
+        lambda ops: {
+            k: (v.as_matrix("float64"), v.T.as_matrix("float64"), v.H.as_matrix("float64"))
+            for k, v in ops.items()
+        }
     )
-    for name, (forward, backward) in every(operators).items():
+    for name, (forward, backward, adjoint) in every(operators).items():
         assert np.allclose(forward, whole[name][1]), name
+        assert np.allclose(adjoint, whole[name][1].conj().T), name
         assert np.allclose(backward, whole[name][1].T), name
     with pytest.raises(xc.errors.XcoreError, match="do not fit"):
         _ = A + la.as_operator(np.ones((2, 3)))

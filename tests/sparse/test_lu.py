@@ -124,3 +124,42 @@ def test_a_row_without_elements_is_told():
     assert np.isnan(f.logdet())
     with pytest.raises(xc.errors.XcoreError):
         f.solve(np.ones(2))
+
+
+def test_factors_of_all_kinds_know_determinant_inverse_and_adjoint():
+    a = sparse.diags_array([-1.0, 3.0, -1.5], offsets=[-1, 0, 1], shape=(6, 6))
+    s = a + a.T
+    for m, f in [
+        (a, sparse.factorise(a, on="host")),
+        (a, sparse.factorise(a, on="device")),
+        (s, sparse.factorise(s, "ldl")),
+        (s, sparse.factorise(s, "cholesky")),
+    ]:
+        dense = np.asarray(m.todense(), np.float64)
+        z = np.linalg.inv(dense)
+        np.testing.assert_allclose(f.logdet(), np.linalg.slogdet(dense)[1], rtol=1e-5)
+        np.testing.assert_allclose(f.inverse().diagonal(), np.diag(z), rtol=1e-4)
+        np.testing.assert_allclose(f.H @ np.ones(6, np.float32), z.T @ np.ones(6), rtol=1e-4)
+    with pytest.raises(ValueError, match="'lu'"):
+        sparse.factorise(a, "ilu").logdet()
+
+
+def test_an_order_found_once_is_taken_again():
+    v = np.array([1e-9, 1.0, 1.0, 1e-9])
+    full = sparse.coo_array((v, ([0, 0, 1, 1], [0, 1, 0, 1])), shape=(2, 2))
+    before = sparse.factorise(full, on="device")
+    np.testing.assert_array_equal(before.order.columns, [1, 0])
+
+    def again(v, b):
+        return sparse.factorise(full.replace(values=v), on="device", reuse=before).solve(b)
+
+    np.testing.assert_allclose(xc.jit(again)(v, np.ones(2)), np.ones(2), rtol=1e-8)
+    for kind in ("cholesky", "ldl", "qr", "lu"):
+        unit = sparse.eye_array(2)
+        assert sparse.factorise(unit, kind, reuse=sparse.factorise(unit, kind)).shape == (2, 2)
+        with pytest.raises(ValueError, match="same pattern"):
+            sparse.factorise(full, kind, reuse=sparse.factorise(unit, kind))
+    with pytest.raises(ValueError, match=r"that sparse\.factorise returned"):
+        sparse.factorise(full, reuse=3)
+    with pytest.raises(ValueError, match="'host'"):
+        sparse.factorise(full, on="gpu")

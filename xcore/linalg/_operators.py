@@ -60,6 +60,18 @@ class LinearOperator:
         """The transposed operator (without conjugation)."""
         return Conjugated(self) if self.symmetric else Transposed(self)
 
+    @property
+    def H(self) -> LinearOperator:
+        """The adjoint operator, the conjugate transpose."""
+        turned = self.T
+        return (
+            self
+            if self.symmetric
+            else turned.a
+            if type(turned) is Conjugated
+            else Conjugated(turned)
+        )
+
     # SciPy's names
 
     def matvec(self, x: ArrayLike) -> Array:
@@ -329,7 +341,7 @@ class _Beside(LinearOperator):
 
 @struct
 class Conjugated(_Beside):
-    """The complex conjugate of a Hermitian operator, which is its transpose; of a real one, itself."""
+    """The complex conjugate of an operator; of a Hermitian one that is its transpose."""
 
     a: Any
 
@@ -339,7 +351,7 @@ class Conjugated(_Beside):
 
     @property
     def T(self):
-        return self.a
+        return self.a if self.symmetric else Conjugated(self.a.T)
 
     def mv(self, x):
         return xnp.conj(self.a.mv(xnp.conj(x)))
@@ -554,13 +566,16 @@ def as_operator(a: Any) -> LinearOperator:
     return Matrix(a.astype(dtypes.to_inexact(a.dtype)))
 
 
-def jacobian_operator(f: Callable[[Array], Array], x: ArrayLike) -> LinearOperator:
+def jacobian_operator(
+    f: Callable[[Array], Array], x: ArrayLike, *, sparse: bool = False
+) -> LinearOperator:
     """The derivative of a function of vectors at x, as an operator: products by ``jvp``, those with
     the transpose by transposing it.
 
     Args:
       f: function of a vector with a vector as result.
       x: vector, the point.
+      sparse: as a matrix of the places where it may have elements, by ``sparse.jacobian``.
 
     >>> import xcore.numpy as xnp
     >>> d = jacobian_operator(lambda x: x**2, xnp.asarray([1.0, 2.0]))
@@ -572,5 +587,7 @@ def jacobian_operator(f: Callable[[Array], Array], x: ArrayLike) -> LinearOperat
     if x.ndim != 1 or len(getattr(result, "shape", ())) != 1:
         need = f"need a function of a vector to a vector, given {x.shape} to {result}"
         raise errors.ShapeError(f"xcore.linalg.jacobian_operator: {need}.")
+    if sparse:
+        return importlib.import_module(SPARSE).jacobian(f)(x)
     (rows,) = result.shape
     return FunctionOperator(lambda x, v: jvp(f, (x,), (v,))[1], x, (rows, x.shape[0]))

@@ -18,6 +18,7 @@ from ._graphs import connected_components, dijkstra, laplacian, minimum_spanning
 from ._incomplete import IncompleteLU, approximate_inverse, block_jacobi
 from ._ldl import LDL, Inertia
 from ._least_squares import lstsq
+from ._lu import LU
 from ._making import (
     block_array, block_diag, coo_array, csc_array, csr_array, diags_array, eye_array, from_dense, from_scipy, hstack,
     identity, issparse, kron, kronsum, random_array, tril, triu, vstack,
@@ -39,7 +40,7 @@ __all__ = [
     "Cholesky", "connected_components", "coo_array", "csc_array", "csr_array", "Dia", "dia_array", "diags",
     "diags_array", "dijkstra", "eigs", "eye", "eye_array", "factorise", "Factors", "from_dense", "from_scipy",
     "hessian", "hstack", "identity", "IncompleteLU", "Inertia", "issparse", "jacobian", "jacobian_pattern",
-    "kron", "kronsum", "laplacian", "LDL", "lstsq", "matmul", "minimum_spanning_tree", "Multigrid", "multigrid",
+    "kron", "kronsum", "laplacian", "LDL", "lstsq", "LU", "matmul", "minimum_spanning_tree", "Multigrid", "multigrid",
     "Pattern", "QR", "random", "random_array", "shard_rows", "ShardedRows", "solve", "solve_triangular", "Sparse",
     "tril", "triu", "vstack",
 ]  # fmt: skip

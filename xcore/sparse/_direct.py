@@ -21,7 +21,7 @@ from .._control.jit import ShapeDtypeStruct, jit
 from .._core import Array, ArrayLike, Tracer, dtypes, errors, one_of, static, struct
 from .._solution import Solution, Status, first_that_holds
 from ..linalg import LinearOperator
-from ..linalg._arguments import epsilon, on_cpu
+from ..linalg._arguments import epsilon
 from ..linalg._equations import Equation, coins, judged, power_of_two, roundings, through
 from ._balance import Balance, balance
 from ._cholesky import cholesky
@@ -291,12 +291,32 @@ class Factors(LinearOperator):
     def T(self) -> Factors:
         return self.replace(a=self.a.T)
 
+    def slogdet(self) -> Any:
+        """The sign of the determinant and the logarithm of its size, by factors within the program (``LU``)."""
+        return self._within().slogdet()
 
-def factorise(a: Sparse, kind: str = "lu", **options: Any) -> Any:
+    def logdet(self) -> Array:
+        """The logarithm of the determinant's size."""
+        return self.slogdet()[1]
+
+    def inverse(self) -> Sparse:
+        """The elements of the inverse at the places of the matrix's transpose, by factors within the program."""
+        return self._within().inverse()
+
+    def _within(self) -> Any:
+        if self.kind != "lu":
+            raise errors.bad_argument(
+                "sparse.Factors", "kind", self.kind, "'lu': others are not those of a"
+            )
+        return factorise(self.a, "lu", on="device")
+
+
+def factorise(a: Sparse, kind: str = "lu", *, reuse: Any = None, **options: Any) -> Any:
     """Factors of a sparse matrix: an operator that is its inverse, or about that.
 
     "lu" and "ilu" are made by SuperLU on the host when first needed, and kept there. The others stay within programs:
-    their places are settled on the host, their values traced, so they work under ``vmap`` and on any device.
+    their places are settled on the host, their values traced, so they work under ``vmap`` and on any device; so does
+    "lu" with ``on="device"`` (``LU``), whose rows are exchanged before, and within dense fronts only.
 
     Args:
       a: a square ``Sparse`` matrix; for "qr" of any shape.
@@ -307,7 +327,10 @@ def factorise(a: Sparse, kind: str = "lu", **options: Any) -> Any:
         A⁺, with ``R`` and ``full_rank``; and for preconditioners "ilu", "ilu0" (no fill), "ic0" (the same of a
         Hermitian matrix: Hermitian too), "ilut" (fill where elements are not small, found from values that must be
         known).
-      options: of "ilu" those of ``scipy.sparse.linalg.spilu``: ``drop_tol``, ``fill_factor``, …; of "ilut" these two.
+      reuse: factors, of the same kind, of a matrix of the same pattern: the order of elimination is theirs, and that of
+        rows which their values were known for. (Patterns keep what was found of them in any case.)
+      options: of "lu" ``on``: "host" or "device"; of "ilu" those of ``scipy.sparse.linalg.spilu``: ``drop_tol``,
+        ``fill_factor``, …; of "ilut" these two.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> from xcore import sparse
@@ -321,8 +344,10 @@ def factorise(a: Sparse, kind: str = "lu", **options: Any) -> Any:
     if extra := set(options) - set(OPTIONS[kind]):
         raise errors.bad_argument(who, "options", sorted(extra), f"those of kind={kind!r}")
     a = coo_array(a) if kind == "qr" else _square(who, a)
+    if reuse is not None:
+        _check_reuse(who, reuse, a)
     if kind == "lu" and _on_device(who, options):
-        return lu(a.astype(dtypes.to_solve(a.dtype)))
+        return lu(a.astype(dtypes.to_solve(a.dtype)), getattr(reuse, "order", None))
     if kind in KINDS:
         return Factors(a, kind, tuple(sorted(options.items())))
     a = a.astype(dtypes.to_solve(a.dtype))
@@ -342,11 +367,20 @@ def factorise(a: Sparse, kind: str = "lu", **options: Any) -> Any:
     return incomplete_lu(a, where, kind == "ic0")
 
 
+def _check_reuse(who: str, reuse: Any, a: Sparse) -> None:
+    before = getattr(reuse, "a", None)
+    if not isinstance(before, Sparse):
+        raise errors.bad_argument(who, "reuse", reuse, "factors that sparse.factorise returned")
+    if before.pattern != a.pattern and before.pattern != a.pattern.union(a.pattern.T)[0]:
+        need = "factors of a matrix of the same pattern: other places have another order of elimination"
+        raise errors.bad_argument(who, "reuse", before, need)
+
+
 def _on_device(who: str, options: dict) -> bool:
     """Whether factors are made within programs; by SuperLU otherwise, which is on the host."""
-    on = options.pop("on", None)
-    one_of(who, "on", on, ("host", "device", None), "'host', 'device' or None")
-    return on == "device" or (on is None and not on_cpu())
+    on = options.pop("on", "host")
+    one_of(who, "on", on, ("host", "device"), "'host' or 'device'")
+    return on == "device"
 
 
 def _check_hermitian(who: str, kind: str, a: Sparse) -> None:

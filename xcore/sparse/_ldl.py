@@ -17,6 +17,7 @@ from .._core import Array, struct
 from ..linalg._equations import coins, power_of_two, roundings
 from ._column_kernels import applied
 from ._columns import columns_of
+from ._lu import lu
 from ._matrix import Sparse, over_batches
 from ._pattern import Pattern, shared
 from ._products import product_of, spread
@@ -141,6 +142,21 @@ class LDL(StaticPivots):
     def ways(self, v: Array, *parts: Array) -> tuple[Way, Way]:
         way = _way(self.a.pattern, v, *parts)
         return way, way
+
+    def slogdet(self) -> Any:
+        """The sign of the determinant and the logarithm of its size, by ``LU``, whose pivots are larger."""
+        return self._lu().slogdet()
+
+    def logdet(self) -> Array:
+        """The logarithm of the determinant's size."""
+        return self.slogdet()[1]
+
+    def inverse(self) -> Sparse:
+        """The elements of the inverse at the places of the matrix, by ``LU``."""
+        return self._lu().inverse()
+
+    def _lu(self) -> Any:
+        return lu(self.a)
 
     def inertia(self) -> Inertia:
         """How many eigenvalues are positive and negative, as the signs of pivots say, and whether that is certain.
