@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import xcore as xc
+import xcore.numpy as xnp
+from xcore import lax
 from xcore._control import fits
 from xcore._control.costs import costs
 
@@ -162,3 +164,53 @@ def test_a_program_of_each_device_costs_as_often_as_there_are_devices():
     x = xc.ShapeDtypeStruct((8, 5), np.float32)
     n = 8 // mesh.size
     assert costs(xc.jit(f).trace(x).program)["flops"] == mesh.size * 2 * n * n * 5
+
+
+def test_no_device_is_faster_than_the_time_told():
+    """Of programs that need not read, or write, all of what they are given."""
+
+    def seconds(f, *given, donate=()):
+        traced = xc.jit(f, donate_argnums=donate).trace(*given)
+        return fits.least_time(traced.program, device(), 1, traced._found.donors)[0]
+
+    half, whole = (xc.ShapeDtypeStruct((2**12, 2**12), t) for t in ("bfloat16", "float32"))
+    small, huge = xc.ShapeDtypeStruct((), "int32"), xc.ShapeDtypeStruct((2**14, 2**14), "float32")
+    product, one = 2 * 2.0**36, 2.0**30 / 1e12
+    loop = lambda b: lax.fori_loop(0, 100, lambda i, b: b.at[i].set(1.0), b)
+    steps = lambda b: lax.fori_loop(0, 100, lambda i, b: 2 * b + 1, b)
+    assert seconds(lambda t, i: t[i], huge, small) < 1e-3 * one
+    assert seconds(loop, huge, donate=0) == 0
+    assert seconds(steps, huge, donate=0) == pytest.approx(199 * one)
+    assert seconds(lambda x: x.sum(), huge) == pytest.approx(one)
+    assert seconds(lambda a: (a @ a).astype("float32").sum(), half) == pytest.approx(product / 4e12)
+    fast = lambda a: xnp.matmul(a, a, precision="default")
+    assert seconds(fast, whole) == pytest.approx(product / 4e12)
+    assert seconds(lambda a: a @ a, whole) == pytest.approx(product / 2e12)
+    pick = lambda i, a: lax.cond(i > 0, lambda a: a, lambda a: a @ a, a)
+    assert seconds(pick, small, whole) < 1e-3
+    factors = costs(xc.jit(xnp.linalg.qr).trace(whole).program)["flops"]
+    assert factors == pytest.approx(8 / 3 * 2.0**36, rel=0.01)
+    assert costs(xc.jit(lax.linalg.lu).trace(whole).program)["flops"] == pytest.approx(
+        2 / 3 * 2.0**36, rel=0.01
+    )
+
+
+@pytest.mark.skipif(len(xc.devices()) < 4, reason="needs four devices")
+def test_operations_outside_of_jit_spread_their_results_as_when_they_run(follow):
+    operations = {
+        "concatenate": "xnp.concatenate([x, x])", "reshape": "x.reshape(-1)", "zeros": "xnp.zeros_like(x)",
+        "transpose": "x.T", "sum": "x.sum(1)", "literal": "(1.0 - x)", "maximum": "xnp.maximum(0.0, x)",
+    }  # fmt: skip
+    start = (
+        'mesh = xc.make_mesh((4,), "x")\n'
+        'x = xc.device_put(np.ones((8 * N, 8 * N), "f"), xc.NamedSharding(mesh, xc.P("x")))\n'
+    )
+    for name, text in operations.items():
+        status, out = follow(
+            f"{start}print({text}.sharding.shard_shape({text}.shape))", device(count=4)
+        )
+        seen = {"xc": xc, "xnp": xnp, "np": np, "N": N}
+        exec(f"{start}shape = {text}.sharding.shard_shape({text}.shape)", seen)
+        assert out.startswith(str(seen["shape"])), name
+    status, out = follow(f"{start}y = xc.device_put(np.ones(7), x.sharding)", device(count=4))
+    assert status == 2 and "the script failed" in out

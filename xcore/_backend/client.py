@@ -268,9 +268,31 @@ def _worker() -> Device:
 def put(value: NDArray, type_: HasType, device: Device, copy: bool = True) -> Buffer:
     """A host array as a device buffer. ``type_`` must tell the truth: it is not checked below."""
     # quirk: HOST_MEMORY_ALIASED, quirk: TRANSFERS_ASK_FOR_WIDTH
-    return _jax.batched_device_put(
-        type_, one_device(device), [value], [device], True, copy, enable_x64=True
+    try:
+        return _jax.batched_device_put(
+            type_, one_device(device), [value], [device], True, copy, enable_x64=True
+        )
+    except RuntimeFailure as error:
+        if "compile-only" in str(error):
+            raise _not_here(device) from None
+        raise
+
+
+def _not_here(device: Device) -> ValueError:
+    return ValueError(
+        f"xcore: {device.device_kind} of a topology is not here: programs can be compiled for it, no array can "
+        "lie on it. Arguments are types: xc.ShapeDtypeStruct(shape, dtype)."
     )
+
+
+def statistics(device: Device) -> dict[str, Any] | None:
+    """What a device says of its memory; None where it says nothing."""
+    try:
+        return device.memory_stats()
+    except RuntimeFailure as error:
+        if "addressable" in str(error):
+            raise _not_here(device) from None
+        raise
 
 
 def putter(type_: HasType, device: Device) -> Callable[[NDArray], Buffer]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
@@ -10,7 +11,7 @@ from .._core import Array, ArrayType, Program, ShapeDtypeStruct, compile, errors
 from .._core.compile import executable
 from .._core.eval import execute, is_array_like, to_array
 from .._core.placing import layout_of, reshard
-from .._core.sharding import NamedSharding, as_sharding, default_sharding
+from .._core.sharding import NamedSharding, as_sharding, default_sharding, shape_of_tile
 from .costs import costs
 
 
@@ -48,6 +49,9 @@ class Traced:
         self._shardings, self._origin = shardings, self
         captured = [getattr(getattr(c, "_t", None), "sharding", None) for c in found.captured]
         given = [s or p for s, p in zip(shardings, found.places, strict=True)]
+        for sharding, t in zip(given, types, strict=True):
+            if sharding is not None:
+                shape_of_tile(sharding, t.shape)  # an error where axes do not divide
         self._layout = layout_of(found.program, [*captured, *given])
         # of each input whether it is spread, or has been asked to be
         self._spread = [s is not None and len(s.devices) > 1 for s in (*captured, *given)]
@@ -120,14 +124,19 @@ class Lowered(_OfTraced):
     """
 
     def __init__(self, traced: Traced, platform: str, asked: bool):
-        traced = traced.on(platform)
         self._traced, self._platform, self._asked = traced, platform, asked
         self.in_tree, self.out_tree = traced.in_tree, traced.out_tree
+        if asked:
+            self._traced, _ = traced.on(platform), self._bytecode
+
+    @functools.cached_property
+    def _bytecode(self) -> bytes:
         with self._module() as ctx:
-            self._bytecode = ctx.bytecode()
+            return ctx.bytecode()
 
     def _module(self):
-        found, layout = self._traced._found, self._traced._layout
+        traced = self._traced.on(self._platform)
+        found, layout = traced._found, traced._layout
         return compile.lowering().lowered(
             found.program, self._platform, donors=found.donors, layout=layout
         )

@@ -34,15 +34,20 @@ _PASSES = frozenset(
     tridiagonal_solve trig""".split()
 )
 
+
+def _eliminated(m: int, n: int) -> float:
+    """Σ (m - k) (n - k) over the columns k that are eliminated, to leading order."""
+    k = min(m, n)
+    return m * n * k - (m + n) * k**2 / 2 + k**3 / 3
+
+
 # Multiplications and additions of factorisations of n × n matrices (m × n where they may be), to
 # leading order. (Golub and Van Loan 2013, "Matrix computations", sections 4.2, 3.2, 5.2, 7.5, 8.3, 8.6)
-_FACTORS: dict[str, Callable[[int, int], float]] = {
+FACTORS: dict[str, Callable[[int, int], float]] = {
     "cholesky": lambda m, n: n**3 / 3,
-    "lu": lambda m, n: m * n * min(m, n) - (m + n) * min(m, n) ** 2 / 2 + min(m, n) ** 3 / 3,
-    "qr": lambda m, n: 4 * (m * n * min(m, n) - (m + n) * min(m, n) ** 2 / 2 + min(m, n) ** 3 / 3),
-    "geqrf": lambda m, n: (
-        2 * (m * n * min(m, n) - (m + n) * min(m, n) ** 2 / 2 + min(m, n) ** 3 / 3)
-    ),
+    "lu": lambda m, n: 2 * _eliminated(m, n),
+    "qr": lambda m, n: 8 * _eliminated(m, n),
+    "geqrf": lambda m, n: 4 * _eliminated(m, n),
     "householder_product": lambda m, n: 2 * m * n * n - 2 * n**3 / 3,
     "eigh": lambda m, n: 9 * n**3,
     "svd": lambda m, n: 4 * m * n * min(m, n) + 8 * min(m, n) ** 3,
@@ -85,13 +90,14 @@ def _single(e: Eqn) -> Counter:
     if name in _TRANSCENDENTAL:
         found["transcendentals"] = out.size
     elif name not in _MOVES and out is not None:
-        found["flops"] = _flops(e)
+        found["flops"] = operations(e)
     if name in _PASSES or name.startswith(("reduce_", "arg", "cum")):
         found["bytes accessed"] = sum(a.type.nbytes for a in [*e.inputs, *e.outputs])
     return found
 
 
-def _flops(e: Eqn) -> float:
+def operations(e: Eqn) -> float:
+    """Multiplications and additions of one equation."""
     name, first, out = e.op.name, e.inputs[0].type if e.inputs else None, e.outputs[0].type
     parts = 4 if first is not None and dtypes.is_complex(first.dtype) else 1  # of a product
     if name == "dot_general":
@@ -102,9 +108,9 @@ def _flops(e: Eqn) -> float:
     if name in ("fft", "trig"):
         size = max(first.size, out.size)
         return 5 * size * math.log2(max(2, math.prod(e.params.get("lengths", first.shape[-1:]))))
-    if name in _FACTORS:
+    if name in FACTORS:
         *batch, m, n = first.shape
-        return parts * math.prod(batch) * _FACTORS[name](m, n)
+        return parts * math.prod(batch) * FACTORS[name](m, n)
     if name == "triangular_solve":
         return parts * out.size * first.shape[-1]
     if name.startswith(("reduce_", "arg", "cum")):

@@ -17,14 +17,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .._backend import client as backend
-from .._core import ArrayType, compile, dtypes, errors, to_array, to_value, typeof
+from .._core import ArrayType, compile, errors, to_array, to_value, typeof
 from .._core.placing import layout_of
 from .._core.program import Eqn, Literal, Program, Var
 from .._core.sharding import Sharding, SingleDeviceSharding, shape_of_tile
 from .._core.source import source_line, user_frame
 from .._core.topology import Topology, topology
 from .._core.trace import Trace, Tracer, evaluating, using
-from .costs import costs, in_bytes, in_seconds
+from .costs import in_bytes, in_seconds
+from .least import least
 from .script import running
 
 _SMALL = 1 << 20  # elements of what is computed here
@@ -104,10 +105,12 @@ class TypesTrace(Trace):
     def __init__(self, where: Topology):
         self.topology, self.devices = where, where.devices
         self.rows: dict[Any, Row] = {}
+        self.spreads: dict[Any, list] = {}
         self.values: weakref.WeakValueDictionary[int, Typed] = weakref.WeakValueDictionary()
 
     def typed(self, t: ArrayType, spread: Sharding | None = None) -> Typed:
         made = Typed(self, t, spread if spread and len(spread.devices) > 1 else None)
+        _ = made.nbytes_here  # an error where axes do not divide
         self.values[id(made)] = made
         return made
 
@@ -125,9 +128,24 @@ class TypesTrace(Trace):
             with evaluating():
                 found = op(*args, **params)
                 return found if op.many else [found]
-        spread = next((a.spread for a in args if isinstance(a, Typed) and a.spread), None)
-        follows = [spread if spread and t.shape == args[0].shape else None for t in outs]
-        return list(map(self.typed, outs, follows))
+        spread = [a.spread if isinstance(a, Typed) else None for a in args]
+        if not any(spread):
+            return list(map(self.typed, outs))
+        return list(map(self.typed, outs, self._spread_of(op, types, spread, outs, params)))
+
+    def _spread_of(self, op, types, spread, outs, params) -> list:
+        """How the compiler spreads the results of one operation on arrays over several devices."""
+        inputs, results = [Var(t) for t in types], [Var(t) for t in outs]
+        p = Program(inputs, [Eqn(op, inputs, results, params)], results, op.name)
+        layout = layout_of(p, spread)
+        key = p.fingerprint, layout
+        if key not in self.spreads:
+            try:
+                found = compile.executable(p, layout, ())
+                self.spreads[key] = [getattr(t, "sharding", None) for t in found.result_types]
+            except Exception:  # the script would fail, and says so where its result is used
+                self.spreads[key] = [None] * len(outs)
+        return self.spreads[key]
 
     def _program(self, op, args, types, outs, params) -> list:
         """An operation that holds programs, called outside of jit, is compiled as a program of its own."""
@@ -171,7 +189,9 @@ class TypesTrace(Trace):
         for target in re.findall(r'custom_call_target="([^"]+)"', text):
             if "python" in target or target.startswith("cuhybrid"):
                 row.host[target] = row.host.get(target, 0) + 1
-        row.seconds, row.bound = least_time(p, self.topology, len(layout.devices) if layout else 1)
+        row.seconds, row.bound = least_time(
+            p, self.topology, len(layout.devices) if layout else 1, donors
+        )
 
 
 def _where(where) -> str:
@@ -180,25 +200,17 @@ def _where(where) -> str:
     return f"{os.path.basename(found[0])}:{found[1]}" if found else ""
 
 
-def least_time(p: Program, where: Topology, devices: int) -> tuple[float, str]:
+def least_time(p: Program, where: Topology, devices: int, donors=()) -> tuple[float, str]:
     """Seconds at the device's ceilings at least, and which one it is."""
-    found, ceiling = costs(p), ceiling_of(p, where)
-    arithmetic = found["flops"] / ceiling / devices if ceiling else 0.0
-    traffic = found["bytes accessed"] / where.bandwidth / devices
+    found = least(p, donors)
+    traffic = found.pop("bytes", 0) / where.bandwidth / devices
+    arithmetic = sum(n / _ceiling(kind, where) for kind, n in found.items()) / devices
     return max(arithmetic, traffic), "arithmetic" if arithmetic > traffic else "memory"
 
 
-def ceiling_of(p: Program, where: Topology) -> float:
-    """Operations per second of the widest kind of numbers in a program."""
-    types = [v.type for e in p.eqns for v in e.outputs] + p.in_types
-    sizes = [
-        t.dtype.itemsize // (2 if t.dtype.kind == "c" else 1)
-        for t in types
-        if dtypes.is_inexact(t.dtype)
-    ]
-    widest = max(sizes, default=4)
-    name = "float64" if widest == 8 else "float32" if widest == 4 else "bfloat16"
-    return where.flops[name] or where.flops["bfloat16"] / _PASSES
+def _ceiling(kind: str, where: Topology) -> float:
+    """Operations per second with numbers of a kind."""
+    return where.flops[kind] or where.flops["bfloat16"] / _PASSES
 
 
 _PASSES = 6  # products of bfloat16 for one of float32, where there is no other arithmetic

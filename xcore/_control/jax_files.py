@@ -121,7 +121,8 @@ def read(raw: bytes) -> list[Row]:
             if len(rows) > _DEEP:
                 raise struct.error("derivatives without end")
     except (struct.error, UnicodeDecodeError, IndexError, MemoryError, OverflowError) as error:
-        raise damaged(f"it cannot be read ({error})") from None
+        words = "its parts lie outside of it" if type(error) is struct.error else str(error)
+        raise damaged(f"it cannot be read ({words}; {len(raw)} bytes)") from None
     return rows
 
 

@@ -57,7 +57,7 @@ def memory_stats(device: Any = None) -> dict[Any, Any]:
     True
     """
     device = backend.default_device() if device is None else device
-    stats = device.memory_stats()
+    stats = backend.statistics(device)
     if stats is not None:
         return dict(stats)
     sizes = [_bytes_on(device, a) for a in live_arrays(device.client.platform)]

@@ -411,6 +411,12 @@ def _axis_types(types: AxisTypes, n: int) -> tuple[AxisType, ...]:
     return found
 
 
+def _more(devices) -> str:
+    if devices and devices[0].platform != "cpu":
+        return "Of a topology, ask for more: xc.topology(kind, count), or fits --device kind:count."
+    return "On the CPU the environment variable XCORE_NUM_CPU_DEVICES says how many there are."
+
+
 def make_mesh(
     axis_shapes: int | Iterable[int], axis_names: Names, axis_types: AxisTypes = None, *,
     devices: Iterable[Device] | None = None,
@@ -432,8 +438,7 @@ def make_mesh(
     n = math.prod(shape)
     if n > len(devices):
         raise ValueError(
-            f"xcore.make_mesh: a mesh of shape {shape} needs {n} devices, there are {len(devices)}. On the "
-            "CPU the environment variable XCORE_NUM_CPU_DEVICES says how many there are."
+            f"xcore.make_mesh: a mesh of shape {shape} needs {n} devices, there are {len(devices)}. {_more(devices)}"
         )
     listed = np.empty(n, dtype=object)
     listed[:] = devices[:n]

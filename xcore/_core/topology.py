@@ -66,6 +66,6 @@ def topology(kind: str, count: int = 1) -> Topology:
     if kind not in topologies.KINDS:
         expected = f"one of {', '.join(topologies.KINDS)}"
         raise errors.bad_argument("topology", "kind", kind, expected)
-    if not isinstance(count, int) or not 0 < count <= 256:  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not hasattr(count, "__index__") or not 0 < count <= 256:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise errors.bad_argument("topology", "count", count, "a number of devices from 1 to 256")
-    return Topology(kind, topologies.devices_of(kind, count))
+    return Topology(kind, topologies.devices_of(kind, int(count)))

@@ -167,6 +167,14 @@ class Placed:
         return f"{self.type}@{self.sharding}"
 
 
+def _size(n: Any) -> int:
+    try:
+        return int(n)
+    except TypeError:
+        need = "a number for each axis: types of one program have sizes that are known"
+        raise errors.bad_argument("ShapeDtypeStruct", "shape", n, need) from None
+
+
 class ShapeDtypeStruct:
     """The shape and dtype of an array that need not exist: for eval_shape and ahead-of-time tracing.
 
@@ -182,7 +190,7 @@ class ShapeDtypeStruct:
         weak_type: bool = False,
     ) -> None:  # fmt: skip
         # sizes that are not known stay what they are: eval_shape takes them, and nothing else
-        known: Any = tuple(n if hasattr(n, "is_unknown_size") else int(n) for n in shape)
+        known: Any = tuple(n if hasattr(n, "is_unknown_size") else _size(n) for n in shape)
         self.shape, self.dtype = known, dtypes.as_dtype(dtype)
         self.sharding, self.weak_type = sharding, weak_type
 

@@ -423,6 +423,10 @@ def _like(a, dtype, shape, name):
 
 def _place_like(a, shape, device):
     """The placement of a ``*_like`` array: that of its prototype, if the shapes agree."""
+    if (
+        device is None and getattr(a, "spread", None) and a.shape == shape
+    ):  # of a type that fits follows
+        return a.spread
     put = device is None and type(a) is Array and type(a._t) is Placed and a._t.committed
     return a._t.sharding if put and a.shape == shape and is_evaluating() else device
 

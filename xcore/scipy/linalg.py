@@ -229,7 +229,7 @@ def solveh_banded(
 
 
 def solve_sylvester(
-    a: _Like, b: _Like, q: _Like, *, method: str = "schur", tol: float | None = None
+    a: _Like, b: _Like, q: _Like, *, method: str | None = None, tol: float | None = None
 ) -> _Array:
     """The solution of a x + x b = q; see ``xcore.linalg.solve_sylvester``.
 
@@ -237,7 +237,7 @@ def solve_sylvester(
       a: matrices (..., m, m).
       b: matrices (..., n, n).
       q: matrices (..., m, n).
-      method: "schur" or "eigen", as for ``xcore.linalg.solve_sylvester``.
+      method: as for ``xcore.linalg.solve_sylvester``; on a CPU None means "schur".
       tol: NaN where a and -b have eigenvalues closer to each other than that.
 
     >>> import xcore.numpy as xnp
