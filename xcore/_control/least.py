@@ -42,7 +42,7 @@ def wholly_read(p: Program, outputs: Iterable[Any]) -> set:
     return needed
 
 
-def _read_by(e: Eqn, needed: set) -> list[Any]:
+def _read_by(e: Eqn, needed: set) -> Iterable[Any]:
     if not e.op.nested:
         return e.inputs[1:] if e.op.name in _PARTS else e.inputs
     body = e.params.get("body" if e.op.name == "scan" else "program")

@@ -411,7 +411,7 @@ def _axis_types(types: AxisTypes, n: int) -> tuple[AxisType, ...]:
     return found
 
 
-def _more(devices) -> str:
+def _more(devices: Sequence[Device]) -> str:
     if devices and devices[0].platform != "cpu":
         return "Of a topology, ask for more: xc.topology(kind, count), or fits --device kind:count."
     return "On the CPU the environment variable XCORE_NUM_CPU_DEVICES says how many there are."

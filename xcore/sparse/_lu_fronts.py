@@ -48,7 +48,8 @@ def factors_of(plan: Fronts, pattern: Pattern, values: Array) -> tuple[list[Fron
     mirror = np.append(pattern.order, [pattern.nnz, pattern.nnz + 1]).astype(np.int32)
     constants = xnp.asarray(np.array([0, 1]).astype(values.dtype))
     values = xnp.concatenate([values, constants])
-    update, out, changed = xnp.zeros((0, 0, 0), values.dtype), [], np.int32(0)
+    update, out = xnp.zeros((0, 0, 0), values.dtype), []
+    changed: Array = xnp.zeros((), np.int32)
     for d in reversed(plan.depths):
         left = _gathered(values, d.entries)
         right = _gathered(values, mirror[d.entries[:, d.pivots :]]).mT
