@@ -61,3 +61,25 @@ def test_derivatives_and_operators():
         )
     with pytest.raises(ValueError, match="'LM', 'SM'"):
         svds(a, 2, which="LA")
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1.0, 1e150])
+def test_what_is_told_of_singular_values_holds(scale):
+    from xcore import sparse
+
+    rng = np.random.default_rng(5)
+    for m, n, rank in ((30, 20, 20), (20, 30, 3), (25, 25, 24)):
+        dense = rng.standard_normal((m, rank)) @ rng.standard_normal((rank, n)) * scale
+        dense[rng.random((m, n)) < 0.5] = 0
+        a = sparse.from_dense(dense)
+        right = np.linalg.svd(dense, compute_uv=False)
+        for which, wanted in (("LM", right[:4][::-1]), ("SM", right[-4:][::-1])):
+            found = sparse.svds(a, 4, which=which, report=True)
+            u, s, vh = map(np.asarray, found.value)
+            assert bool(found.ok)
+            assert (np.abs(s - wanted) <= np.asarray(found.certificate.error)).all()
+            left = np.linalg.norm(dense @ vh.T - u * s, axis=0)
+            assert (left <= np.asarray(found.certificate.error) * 1.5).all()
+    assert not sparse.svds(
+        sparse.from_dense(dense), 4, max_steps=1, ncv=6, rtol=1e-14, report=True
+    ).ok

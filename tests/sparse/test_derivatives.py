@@ -311,3 +311,22 @@ def test_the_mode_that_there_is_is_taken():
         lambda v: v[0] < 9, lambda v: v.at[0].add(v[1] ** 2), x
     ).sum()
     np.testing.assert_allclose(sparse.hessian(loop)(x).todense(), xc.hessian(loop)(x), rtol=1e-6)
+
+
+def test_functions_that_are_linear_are_matrices():
+    f = lambda x, k=2.0: k * (x[1:] - x[:-1])
+    np.testing.assert_array_equal(
+        sparse.as_sparse(f, columns=3).todense(), [[-2, 2, 0], [0, -2, 2]]
+    )
+    assert sparse.as_sparse(f, columns=3, dtype="float64").dtype == np.float64
+    for given, words in (({}, "columns must be"), ({"columns": 3}, "linear")):
+        with pytest.raises(ValueError, match=words):
+            sparse.as_sparse(lambda x: x + 1, **given)
+
+
+def test_functions_may_have_arguments_by_name():
+    f = lambda x, k=1.0: k * x[1:] * x[:-1]
+    x = xnp.asarray([1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(sparse.jacobian(f)(x, k=3.0).todense(), 3 * xc.jacfwd(f)(x))
+    g = lambda x, p=2: (x**p).sum()
+    np.testing.assert_allclose(sparse.hessian(g)(x, p=3).todense(), xc.hessian(g)(x, p=3))

@@ -268,3 +268,12 @@ def test_random_arrays_by_scipys_arguments():
     )
     assert a.shape == (5, 4) and a.nnz == 10
     np.testing.assert_array_equal(dense(a), dense(b))
+
+
+def test_comparisons_with_arrays_are_arrays():
+    a = sparse.diags_array([-1.0, 2.0], offsets=[0, 1], shape=(3, 3))
+    dense, other = np.asarray(a.todense()), np.arange(9.0).reshape(3, 3) - 1
+    for sign in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
+        found = getattr(a, sign)(other)
+        np.testing.assert_array_equal(found, getattr(dense, sign)(other))
+    np.testing.assert_array_equal(other <= a, other <= dense)

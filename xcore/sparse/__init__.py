@@ -9,6 +9,7 @@ Names and arguments are those of ``scipy.sparse``, whose matrices are taken wher
 
 # fmt: off
 from .._core.package import bound as _bound
+from ..linalg import eigsh, lobpcg
 from ._blocks import Bsr, bsr_array
 from ._cholesky import Cholesky
 from ._derivatives import as_sparse, hessian, jacobian, jacobian_pattern
@@ -28,6 +29,7 @@ from ._multigrid import Multigrid, multigrid
 from ._pattern import Pattern
 from ._qr import QR
 from ._sharded import ShardedRows, shard_rows
+from ._singular import svds
 from ._spectra import eigs
 from ._triangular import solve_triangular
 # fmt: on
@@ -38,11 +40,11 @@ block, diags, eye, random = block_array, diags_array, eye_array, random_array
 __all__ = [
     "approximate_inverse", "as_sparse", "block", "block_array", "block_diag", "block_jacobi", "Bsr", "bsr_array",
     "Cholesky", "connected_components", "coo_array", "csc_array", "csr_array", "Dia", "dia_array", "diags",
-    "diags_array", "dijkstra", "eigs", "eye", "eye_array", "factorise", "Factors", "from_dense", "from_scipy",
-    "hessian", "hstack", "identity", "IncompleteLU", "Inertia", "issparse", "jacobian", "jacobian_pattern",
-    "kron", "kronsum", "laplacian", "LDL", "lstsq", "LU", "matmul", "minimum_spanning_tree", "Multigrid", "multigrid",
+    "diags_array", "dijkstra", "eigs", "eigsh", "eye", "eye_array", "factorise", "Factors", "from_dense", "from_scipy",
+    "hessian", "hstack", "identity", "IncompleteLU", "Inertia", "issparse", "jacobian", "jacobian_pattern", "kron",
+    "kronsum", "laplacian", "LDL", "lobpcg", "lstsq", "LU", "matmul", "minimum_spanning_tree", "Multigrid", "multigrid",
     "Pattern", "QR", "random", "random_array", "shard_rows", "ShardedRows", "solve", "solve_triangular", "Sparse",
-    "tril", "triu", "vstack",
+    "svds", "tril", "triu", "vstack",
 ]  # fmt: skip
 
 _bound(globals())

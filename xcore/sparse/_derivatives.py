@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Callable
 from typing import Any
@@ -99,8 +100,10 @@ def jacobian(
     if mode not in MODES:
         raise errors.bad_argument("sparse.jacobian", "mode", mode, f"one of {MODES}")
     known: dict[Any, Pattern] = {}
+    g = f
 
-    def jacobian_of(x: ArrayLike, *args: Any) -> Sparse:
+    def jacobian_of(x: ArrayLike, *args: Any, **more: Any) -> Sparse:
+        f = functools.partial(g, **more) if more else g
         x = _variable("sparse.jacobian", x)
         y = _result("sparse.jacobian", eval_shape(f, x, *args))
         p = _pattern_of(known, pattern, f, x, args)
@@ -142,14 +145,15 @@ def _way_of(mode: str, x: Array, y: Any) -> str:
     return "fwd"
 
 
-def as_sparse(a: Any, *, dtype: DTypeLike | None = None) -> Sparse:
+def as_sparse(a: Any, *, dtype: DTypeLike | None = None, columns: int | None = None) -> Sparse:
     """A linear operator as a ``Sparse`` matrix: its pattern from the program of its product with a vector, its elements
     from products with as many vectors as columns have colours.
 
     So are those of ``pde``, whose coefficients may be traced: derivatives with respect to them go through the elements.
 
     Args:
-      a: a ``LinearOperator``, or a matrix as ``coo_array`` takes it.
+      a: a ``LinearOperator``, a function that is linear, or a matrix as ``coo_array`` takes it.
+      columns: of a function, the length of the vectors that it takes.
       dtype: of the vectors; single precision, or what the setting of 64 bits says, if it is not given.
 
     >>> from xcore.pde import Grid, Laplacian
@@ -158,12 +162,29 @@ def as_sparse(a: Any, *, dtype: DTypeLike | None = None) -> Sparse:
            [ 16., -32.,  16.],
            [  0.,  16., -32.]], dtype=float32)
     """
+    if callable(a) and not isinstance(a, LinearOperator):
+        return _of_function(a, columns, dtype)
     if isinstance(a, Sparse) or hasattr(a, "to_sparse") or not isinstance(a, LinearOperator):
         a = coo_array(a)
         return a if dtype is None else a.astype(dtype)
     dtype = dtypes.default_dtype("float") if dtype is None else np.dtype(dtype)
     found = jacobian(a.mv, mode="fwd")(xnp.zeros(a.shape[1], dtype))
     return found.replace(symmetric=a.symmetric, positive=a.positive)
+
+
+def _of_function(f: Callable[..., Array], columns: int | None, dtype: DTypeLike | None) -> Sparse:
+    who = "sparse.as_sparse"
+    if not isinstance(columns, int | np.integer):
+        raise errors.bad_argument(
+            who, "columns", columns, "the length of the vectors that the function takes"
+        )
+    dtype = dtypes.default_dtype("float") if dtype is None else np.dtype(dtype)
+    zero = xnp.zeros(columns, dtype)
+    if type(y := f(zero)) is Array and bool(xnp.any(y != 0)):
+        raise errors.bad_argument(
+            who, "a", f, "linear: f(0) is not 0; sparse.jacobian(f)(x) is its derivative at x"
+        )
+    return jacobian(f, mode="fwd")(zero)
 
 
 def _pattern_of(known: dict[Any, Pattern], given: Any, f: Any, x: Array, args: Any) -> Pattern:
@@ -238,15 +259,16 @@ def hessian(
            [1., 0., 1.],
            [0., 1., 0.]], dtype=float32)
     """
-    slope = grad(f)
+    first = grad(f)
     known: dict[Any, Pattern] = {}
-    plain = jacobian(slope, pattern)
+    plain = jacobian(first, pattern)
 
-    def hessian_of(x: ArrayLike, *args: Any) -> Sparse:
+    def hessian_of(x: ArrayLike, *args: Any, **more: Any) -> Sparse:
+        slope = functools.partial(first, **more) if more else first
         x = _variable("sparse.hessian", x)
         p = _pattern_of(known, pattern, slope, x, args)
         if not symmetric or not p.is_symmetric:
-            return plain(x, *args)
+            return plain(x, *args, **more)
         colour = colouring.star(p)
         row, group = colouring.recovered(p, colour)
         if not p.nnz:

@@ -422,8 +422,10 @@ class Sparse(Named, LinearOperator):
     # Comparisons
 
     def _compared(self, f: Callable[..., Array], sign: str, other: Any) -> Any:
-        """Element by element, as arrays are; where neither has an element the result must be False."""
+        """Element by element, as arrays are: of an array an array; of others it must be False where both are 0."""
         other = _operand(other)
+        if not isinstance(other, LinearOperator) and xnp.ndim(other):
+            return f(self.todense(), other)
         if of_zero(f, sign, 0 if isinstance(other, Sparse) else _plain_number(sign, other)):
             raise errors.bad_argument(
                 f"sparse.Sparse {sign}", "the other", other,
