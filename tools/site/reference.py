@@ -257,7 +257,20 @@ def _members(place: Place) -> list[str]:
     )  # of a distribution its functions
     held = {n: staticmethod(v) for n, v in own.items() if n[0] != "_" and inspect.isroutine(v)}
     found = {n: v for n, v in (held | found).items() if not isinstance(v, Elsewhere)}
-    return [_member(place, n, v) for n, v in found.items() if n not in fields]
+    told = [_member(place, n, v) for n, v in found.items() if n not in fields]
+    return told + [_hidden(f"{place.name}.{n}", "method") for n in _unsaid(cls, {*found, *fields})]
+
+
+def _unsaid(cls: type, told: set[str]) -> list[str]:
+    """Other public methods and properties, which have a place to link to: other names of those, and plain ones."""
+    held = {
+        n: v
+        for base in reversed(cls.__mro__)
+        if base.__module__.startswith("xcore")
+        for n, v in vars(base).items()
+    }
+    plain = {n for n, v in held.items() if inspect.isroutine(v) or isinstance(v, property)}
+    return sorted(n for n in plain - told if n[0] != "_" and not isinstance(held[n], Elsewhere))
 
 
 def _documented(value: object) -> bool:

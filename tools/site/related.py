@@ -108,11 +108,12 @@ FAMILIES = {
         """,
     "xcore.scipy.sparse": "find load_npz save_npz random_array",
     "xcore.scipy.integrate": "solve_ivp odeint cumulative_trapezoid simpson",
-    "xcore.plot": "field movie modes convergence spectrum matrix factors history program sharding",
+    "xcore.plot": "field movie modes convergence spectrum matrix spy factors history program sharding",
 }  # fmt: skip
 # Whose names mean a distribution, and elsewhere something else.
 CHANCE = ("xcore.random", "xcore.stats", "xcore.scipy.stats")
 MOST = 8
+NEAR = 4
 FEW = 9  # a file with more names than this is a list, not a subject
 
 
@@ -167,6 +168,24 @@ def _files() -> dict[str, tuple[str, ...]]:
 
 
 @functools.cache
+def _neighbours(by_file: bool) -> dict[str, tuple[str, ...]]:
+    """The names of a package that are defined next to one in its file, or stand next to it in the list."""
+    files: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    for k, (name, place) in enumerate(places().items()):
+        known = by_file and place.kind != "data"
+        where = names.definition(place.package, place.short) if known else None
+        file, line = (str(where[0]), where[1]) if where else ("", k)
+        files.setdefault((place.package, file), []).append((line, name))
+    found = {}
+    for rows in files.values():
+        told = [name for _, name in sorted(rows)]
+        for i, name in enumerate(told):
+            start = max(0, min(i - NEAR // 2, len(told) - NEAR - 1))
+            found[name] = tuple(told[start : start + NEAR + 1])
+    return found
+
+
+@functools.cache
 def families() -> dict[str, tuple[str, ...]]:
     """The other names of a name's rows in FAMILIES."""
     found: dict[str, dict[str, None]] = {}
@@ -214,4 +233,7 @@ def of(name: str) -> list[str]:
     ])  # fmt: skip
     if len(found) < 3 and place.kind != "data":
         found |= dict.fromkeys(_alike(place))
+    for by_file in (True, False):
+        if found.keys() <= {name, *mentions()[name]} and place.kind != "data":
+            found |= dict.fromkeys(_neighbours(by_file)[name])
     return [n for n in found if n != name and n not in mentions()[name]][:MOST]
