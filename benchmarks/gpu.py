@@ -171,6 +171,9 @@ def equations() -> list[tuple]:
         f = numbers(*(cells - 1,) * ndim, dtype="float64")
         name = f"Poisson, {cells + 1}{'²³'[ndim - 2]} nodes, float64"
         found.append((name, lambda f, grid=grid: pde.poisson(f, grid), (f,), 2 * f.nbytes))
+    ring, f = pde.Grid((BOX,) * 3), numbers(*(BOX,) * 3, dtype="float64")
+    periodic = lambda f: pde.poisson(f - f.mean(), ring, pde.Periodic())  # noqa: E731
+    found.append((f"Poisson, {BOX}³ periodic nodes, float64", periodic, (f,), 2 * f.nbytes))
     f = numbers(CG_SIDE, CG_SIDE, dtype="float64")
 
     def iterate(f):

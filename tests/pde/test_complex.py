@@ -152,3 +152,24 @@ REFUSED = {
 def test_what_would_lose_an_imaginary_part_is_refused(words):
     with pytest.raises(ValueError, match=words):
         REFUSED[words]()
+
+
+@pytest.mark.parametrize("cells, faces, order", [
+    ((500, 6), [pde.Periodic(), (Dirichlet(), Neumann())], 2), ((6, 501), [Neumann(), pde.Periodic()], 4),
+    ((1030,), pde.Periodic(), 2), ((7, 9), pde.Periodic(), 2),
+])  # fmt: skip
+def test_fourier_transforms_of_real_and_complex_fields(cells, faces, order):
+    """Along periodic axes, long ones by fast transforms: real fields by real parts, complex ones too."""
+    lap = Laplacian(Grid(cells), faces, order)
+    rng = np.random.default_rng(0)
+    f = rng.standard_normal(lap.field(lambda *x: 0.0 * x[0]).shape)
+    for shift in (-3.0, 2 + 1j):
+        for field in (f, f + 1j * f[::-1]):
+            u = pde.solve_direct(lap, xnp.asarray(field), shift=shift)
+            np.testing.assert_allclose(shift * u + lap(u), field, atol=1e-9 * np.abs(field).max())
+    of = lambda g: np.asarray(pde.apply_function(lap, xnp.asarray(f), g))
+    turned, moved = of(lambda w: xnp.exp(1e-4j * w)), of(lambda w: w)
+    np.testing.assert_allclose(
+        turned, of(lambda w: xnp.cos(1e-4 * w)) + 1j * of(lambda w: xnp.sin(1e-4 * w)), atol=1e-11
+    )
+    np.testing.assert_allclose(moved, lap(xnp.asarray(f)), atol=1e-9 * np.abs(moved).max())

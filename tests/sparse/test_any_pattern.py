@@ -18,7 +18,9 @@ def coordinates(draw, rows=None, columns=None):
     n = draw(st.integers(0, 6)) if columns is None else columns
     count = draw(st.integers(0, 12)) if m * n else 0
     rng, dtype = np.random.default_rng(draw(st.integers(0, 99))), draw(DTYPES)
-    values = rng.integers(-4, 5, count) + (1j * rng.integers(-4, 5, count) if "complex" in dtype else 0)
+    values = rng.integers(-4, 5, count) + (
+        1j * rng.integers(-4, 5, count) if "complex" in dtype else 0
+    )
     places = (rng.integers(0, max(m, 1), count), rng.integers(0, max(n, 1), count))
     return (values.astype(dtype), places), (m, n)
 

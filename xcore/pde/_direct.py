@@ -131,7 +131,7 @@ class _Line:
         if not self.fast:
             return _analysis(x, self.inverse, self.axis, self.to)
         if self.a.ring:
-            return self._moved(fft_along(x, self.axis))
+            return self._moved(fourier_along(x, self.axis))
         kind, type, _ = self.name  # pyright: ignore[reportGeneralTypeIssues]
         return self._moved(trig_along(x, kind, type, self.axis, "forward"))
 
@@ -139,7 +139,7 @@ class _Line:
         if not self.fast:
             return _synthesis(c, self.v, self.axis, self.to)
         if self.a.ring:
-            return self._moved(fft_along(c, self.axis, inverse=True))
+            return self._moved(fourier_back(c, self.axis))
         kind, _, type = self.name  # pyright: ignore[reportGeneralTypeIssues]
         return self._moved(trig_along(c, kind, type, self.axis))
 
@@ -173,9 +173,28 @@ def trig_along(x, kind: str, type: int, axis: int, norm: str = "backward"):
     return (fft.dct if kind == "DCT" else fft.dst)(x, type=type, axis=axis, norm=norm)
 
 
-def fft_along(x, axis: int, inverse: bool = False):
-    """Fourier's transform along one axis."""
-    return (xnp.fft.ifft if inverse else xnp.fft.fft)(x, axis=axis)
+def _of_parts(f, x, axis: int):
+    return ops.complex(f(xnp.real(x), axis), f(xnp.imag(x), axis))
+
+
+def fourier_along(x, axis: int):
+    """The parts of cosines, where ``fftfreq`` is not negative, and of sines along one axis."""
+    if dtypes.is_complex(typeof(x).dtype):
+        return _of_parts(fourier_along, x, axis)
+    n, c = typeof(x).shape[axis], xnp.fft.rfft(x, axis=axis)
+    sines = xnp.flip(xnp.imag(cut(c, axis, 1, (n + 1) // 2)), axis)
+    return xnp.concatenate([xnp.real(c), sines], axis=axis)
+
+
+def fourier_back(c, axis: int):
+    """The field with such parts."""
+    if dtypes.is_complex(typeof(c).dtype):
+        return _of_parts(fourier_back, c, axis)
+    n = typeof(c).shape[axis]
+    sines = xnp.flip(cut(c, axis, n // 2 + 1, n), axis)
+    none = xnp.zeros_like(cut(c, axis, 0, 1))
+    sines = xnp.concatenate([none, sines] + [none] * (n % 2 == 0), axis=axis)
+    return xnp.fft.irfft(ops.complex(cut(c, axis, 0, n // 2 + 1), sines), n, axis=axis)
 
 
 # The solution
@@ -260,7 +279,7 @@ def _solve_whole(lap, transposed, eliminated, f, shift, scale):
 def _all_real(lap, f) -> bool:
     """Whether modes of a real field are real ones."""
     lines = [_Line(a, i, i, False) for i, a in enumerate(lap.axes)]
-    turned = any((x.fast and x.a.ring) or (not x.fast and np.iscomplexobj(x.v)) for x in lines)
+    turned = any(not x.fast and np.iscomplexobj(x.v) for x in lines)
     return not turned and not dtypes.is_complex(typeof(f).dtype)
 
 
@@ -364,7 +383,7 @@ def apply_function(lap: Laplacian, u: ArrayLike, g: Callable[[Array], Array]) ->
     Args:
       lap: a ``Laplacian``.
       u: field.
-      g: function of an array of eigenvalues.
+      g: function of an array of eigenvalues; of real ones to complex numbers it makes a complex field.
 
     >>> from xcore.pde import Grid
     >>> bool(xnp.allclose(apply_function(Laplacian(Grid(4)), xnp.ones(3), lambda w: 2 + 0 * w), 2))
@@ -375,5 +394,11 @@ def apply_function(lap: Laplacian, u: ArrayLike, g: Callable[[Array], Array]) ->
     lines = _turning(lap)
     c = _transformed(lines, u)
     values = [along(x.values, i, lap.grid.ndim, dtype) for i, x in enumerate(lines[::-1])]
-    out = _back(lines, c * g(xnp.asarray(lap.combine(values))))
-    return out if dtypes.is_complex(typeof(u).dtype) else xnp.real(out).astype(typeof(u).dtype)
+    w = xnp.asarray(lap.combine(values))
+    scale = g(w)
+    out = _back(lines, c * scale)
+    if dtypes.is_complex(typeof(u).dtype) or (
+        dtypes.is_complex(scale.dtype) and not dtypes.is_complex(w.dtype)
+    ):
+        return out
+    return xnp.real(out).astype(typeof(u).dtype)
