@@ -270,7 +270,9 @@ def _unsaid(cls: type, told: set[str]) -> list[str]:
         for n, v in vars(base).items()
     }
     plain = {n for n, v in held.items() if inspect.isroutine(v) or isinstance(v, property)}
-    return sorted(n for n in plain - told if n[0] != "_" and not isinstance(held[n], Elsewhere))
+    return sorted(
+        n for n in plain - told - INTERNAL if n[0] != "_" and not isinstance(held[n], Elsewhere)
+    )
 
 
 def _documented(value: object) -> bool:
