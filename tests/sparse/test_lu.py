@@ -163,3 +163,23 @@ def test_an_order_found_once_is_taken_again():
         sparse.factorise(full, reuse=3)
     with pytest.raises(ValueError, match="'host'"):
         sparse.factorise(full, on="gpu")
+
+
+@pytest.mark.parametrize("dtype", WIDE)
+def test_determinants_by_the_host_are_those_of_dense_matrices(dtype):
+    pattern, _, base, *_ = many(12, dtype, 4, count=24)
+    base[0] = 0
+    v = base[:, pattern.rows, pattern.columns]
+    v[1, 3] = np.nan
+    f = lambda v: sparse.factorise(sparse.Sparse(v, pattern)).slogdet()
+    sign, log = map(np.asarray, xc.jit(xc.vmap(f))(v))
+    right, size = np.linalg.slogdet(base.astype(WIDE[dtype]))
+    assert sign[0] == 0 and log[0] == -np.inf and np.isnan(log[1])
+    known = np.isfinite(size) & (np.arange(24) > 1) & (size > -20)
+    np.testing.assert_allclose(sign[known], right[known], atol=1e-3)
+    np.testing.assert_allclose(log[known], size[known], atol=1e5 * np.finfo(dtype).eps)
+    one = lambda v: sparse.factorise(sparse.Sparse(v, pattern)).logdet()
+    dense = lambda v: xnp.linalg.slogdet(sparse.Sparse(v, pattern).todense())[1]
+    best = int(np.argmax(np.where(known, size, -np.inf)))
+    mine, theirs = (np.asarray(xc.grad(g)(v[best])) for g in (one, dense))
+    np.testing.assert_allclose(mine, theirs, rtol=1e-3, atol=1e-3 * np.abs(theirs).max())

@@ -23,11 +23,12 @@ from .._solution import Solution, Status, first_that_holds
 from ..linalg import LinearOperator
 from ..linalg._arguments import epsilon
 from ..linalg._equations import Equation, coins, judged, power_of_two, roundings, through
+from ..numpy._determinant import SlogdetResult
 from ._balance import Balance, balance
 from ._cholesky import cholesky
 from ._incomplete import incomplete_lu, places_by_size
 from ._ldl import ldl
-from ._lu import lu
+from ._lu import determinant, lu, row_order, sign_of
 from ._making import coo_array
 from ._matrix import Sparse, over_batches
 from ._pattern import Pattern
@@ -105,7 +106,35 @@ def _solved_on_host(
     return x, bad
 
 
+def _determinants_on_host(pattern: Pattern, values: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(sign, log |det|) of each matrix of a batch, by P Aᵀ Q = L U with ones on the diagonal of L."""
+    values = np.asarray(values)
+    sign = np.zeros(values.shape[:-1], values.dtype)
+    log = np.full(sign.shape, -np.inf, np.real(values).dtype)
+    for i in np.ndindex(*sign.shape):
+        factors = _factors_of(pattern, np.ascontiguousarray(values[i]), "lu", ())
+        if factors is not None:
+            pivots = factors.U.diagonal()
+            turned = sign_of(factors.perm_r) * sign_of(factors.perm_c)
+            sign[i], log[i] = (
+                turned * np.prod(pivots / np.abs(pivots)),
+                np.log(np.abs(pivots)).sum(),
+            )
+        elif not np.isfinite(values[i]).all():
+            sign[i] = log[i] = np.nan
+    return sign, log
+
+
 # In programs
+
+
+def _host_det(pattern: Pattern, values: Array) -> tuple[Array, Array]:
+    promised = (
+        ShapeDtypeStruct((), values.dtype),
+        ShapeDtypeStruct((), dtypes.to_real(values.dtype)),
+    )
+    call = functools.partial(_determinants_on_host, pattern)
+    return pure_callback(call, promised, values, vmap_method="broadcast_all")
 
 
 def host_solve(
@@ -292,8 +321,14 @@ class Factors(LinearOperator):
         return self.replace(a=self.a.T)
 
     def slogdet(self) -> Any:
-        """The sign of the determinant and the logarithm of its size, by factors within the program (``LU``)."""
-        return self._within().slogdet()
+        """The sign of the determinant and the logarithm of its size, with the derivatives by ``LU``'s inverse."""
+        self._check_whole()
+        a = self.a.astype(dtypes.to_solve(self.a.dtype))
+        p = a.pattern
+        f = p.kept(
+            "slogdet on host", lambda: determinant(p, row_order(a), functools.partial(_host_det, p))
+        )
+        return SlogdetResult(*a._of_each(f, a.values))
 
     def logdet(self) -> Array:
         """The logarithm of the determinant's size."""
@@ -301,14 +336,13 @@ class Factors(LinearOperator):
 
     def inverse(self) -> Sparse:
         """The elements of the inverse at the places of the matrix's transpose, by factors within the program."""
-        return self._within().inverse()
+        self._check_whole()
+        return factorise(self.a, "lu", on="device").inverse()
 
-    def _within(self) -> Any:
+    def _check_whole(self) -> None:
         if self.kind != "lu":
-            raise errors.bad_argument(
-                "sparse.Factors", "kind", self.kind, "'lu': others are not those of a"
-            )
-        return factorise(self.a, "lu", on="device")
+            need = "'lu': incomplete factors are not those of a"
+            raise errors.bad_argument("sparse.Factors", "kind", self.kind, need)
 
 
 def factorise(a: Sparse, kind: str = "lu", *, reuse: Any = None, **options: Any) -> Any:

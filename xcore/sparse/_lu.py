@@ -84,10 +84,10 @@ def _places(p: Pattern, order: Pattern) -> _Places:
     unit = Pattern.of_rows(np.arange(n + 1), np.arange(n), (n, n))
     moved = Pattern(rows, p.columns, p.shape)
     whole = shared(moved.union(unit)[0].union(moved.T)[0])
-    return _Places(whole, whole.find(rows, p.columns), _sign(order.columns))
+    return _Places(whole, whole.find(rows, p.columns), sign_of(order.columns))
 
 
-def _sign(order: np.ndarray) -> int:
+def sign_of(order: np.ndarray) -> int:
     """Of a permutation, by its cycles."""
     from scipy.sparse import csgraph, csr_array
 
@@ -197,7 +197,8 @@ class LU(StaticPivots):
 
         NaN where a pivot was changed: the factors are those of another matrix then.
         """
-        f = _once(self, "slogdet", lambda: _determinant(self.a.pattern, self.order))
+        p, order = self.a.pattern, self.order
+        f = _once(self, "slogdet", lambda: determinant(p, order, _by_fronts(p, order)))
         return SlogdetResult(*self.a._of_each(f, self.a.values))
 
     def logdet(self) -> Array:
@@ -228,9 +229,24 @@ def _made(p: Pattern, order: Pattern, v: Array) -> list[Array]:
     return [r, c, changed, *fronts.flat(factors)]
 
 
-def _determinant(p: Pattern, order: Pattern) -> Any:
-    @custom_jvp
-    def f(v: Array) -> tuple[Array, Array]:
+def determinant(p: Pattern, order: Pattern, value: Any) -> Any:
+    """(sign, log |det|) as ``value`` finds them of the values, with the derivatives by elements of the inverse."""
+    f = custom_jvp(value)
+
+    def rule(primals: Any, tangents: Any) -> Any:
+        (v,), (d,) = primals, tangents
+        sign, log = f(v)
+        change = xnp.sum(_inverse(p, order, v) * d)
+        if dtypes.is_complex(v.dtype):
+            return (sign, log), (sign * 1j * xnp.imag(change), xnp.real(change))
+        return (sign, log), (xnp.zeros_like(sign), change)
+
+    f.defjvp(rule)
+    return f
+
+
+def _by_fronts(p: Pattern, order: Pattern) -> Any:
+    def value(v: Array) -> tuple[Array, Array]:
         if not p.shape[0]:
             return xnp.ones((), v.dtype), xnp.zeros((), dtypes.to_real(v.dtype))
         r, c, changed, *leaves = _made(p, order, v)
@@ -246,16 +262,7 @@ def _determinant(p: Pattern, order: Pattern) -> Any:
         bad = changed > 0
         return xnp.where(bad, xnp.nan, signs).astype(v.dtype), xnp.where(bad, xnp.nan, log)
 
-    def rule(primals: Any, tangents: Any) -> Any:
-        (v,), (d,) = primals, tangents
-        sign, log = f(v)
-        change = xnp.sum(_inverse(p, order, v) * d)
-        if dtypes.is_complex(v.dtype):
-            return (sign, log), (sign * 1j * xnp.imag(change), xnp.real(change))
-        return (sign, log), (xnp.zeros_like(sign), change)
-
-    f.defjvp(rule)
-    return f
+    return value
 
 
 def _parities(order: Array) -> Array:
