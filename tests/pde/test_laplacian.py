@@ -123,6 +123,22 @@ def test_accelerators_transform_what_a_cpu_eliminates(name, slabs_from, monkeypa
     )
 
 
+@pytest.mark.parametrize("faces", [D, N, P, [D, P, N], [P, D, N]], ids=str)
+@pytest.mark.parametrize("cells", [(32, 33, 9), (31, 12, 33)])
+def test_accelerators_take_products_along_the_first_axis(cells, faces, monkeypatch):
+    """In slabs, where a CPU takes transforms; of odd axes not by halves."""
+    lap = Laplacian(Grid(cells), faces)
+    f = rng.standard_normal(lap.field_shape)
+    solve = lambda f: xc.pde.solve_direct(lap, f, 1.0, -1.0)
+    known = solve(xnp.asarray(f))
+    for name, value in (("IN_SLABS_FROM", 0), ("_SMOOTH_UP_TO", (5, 5)), ("HALVES_FROM", 10)):
+        monkeypatch.setattr(_direct, name, value)
+    monkeypatch.setattr(_direct, "platform_dependent", lambda *a, cpu, default: default(*a))
+    u, back = xc.vjp(solve, xnp.asarray(f))
+    np.testing.assert_allclose(u, known, atol=1e-11 * np.abs(known).max())
+    np.testing.assert_allclose(np.vdot(back(known)[0], f), np.vdot(known, u), rtol=1e-9)
+
+
 def test_large_boxes_are_solved_in_the_place_of_their_solutions():
     shape = (511,) * 3
     made = xc.jit(lambda f: poisson(f, Grid((512,) * 3)))

@@ -71,13 +71,11 @@ def _halves(x, axis: int):
 
 
 def _analysis(x, inverse: np.ndarray, axis: int, to: int):
-    """Modes of an axis; where it looks the same from both ends, first the even ones, then the odd.
+    """Modes of an axis that looks the same from both ends: first the even ones, then the odd.
 
     Odd ones are often those of half an axis of that kind, but to split them once more costs more
     passes over memory than it saves products.
     """
-    if not _mirrored(inverse.T):
-        return _by_matrix(x, inverse, axis, to)
     n = inverse.shape[0]
     even, odd = _halves(x, axis)
     m = n - n // 2
@@ -89,8 +87,6 @@ def _analysis(x, inverse: np.ndarray, axis: int, to: int):
 
 
 def _synthesis(c, v: np.ndarray, axis: int, to: int):
-    if not _mirrored(v):
-        return _by_matrix(c, v, axis, to)
     n = v.shape[0]
     m = n - n // 2
     even = _by_matrix(cut(c, axis, 0, m), v[:m, ::2], axis, to)
@@ -99,9 +95,9 @@ def _synthesis(c, v: np.ndarray, axis: int, to: int):
     return xnp.concatenate([low + odd, middle, xnp.flip(low - odd, to)], axis=to)
 
 
-def _ordered(values: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Eigenvalues in the order in which ``_analysis`` gives the modes v."""
-    return np.concatenate([values[::2], values[1::2]]) if _mirrored(v) else values
+def _ordered(values: np.ndarray) -> np.ndarray:
+    """Eigenvalues in the order in which ``_analysis`` gives their modes."""
+    return np.concatenate([values[::2], values[1::2]])
 
 
 def _mirrored(v: np.ndarray) -> bool:
@@ -114,22 +110,25 @@ def _mirrored(v: np.ndarray) -> bool:
 class _Line:
     """How one axis goes over to its modes and back; ``to`` says where it is then."""
 
-    def __init__(self, a: Axis, axis: int, to: int, transposed: bool):
+    def __init__(self, a: Axis, axis: int, to: int, transposed: bool, by_product: bool = False):
         self.a, self.axis, self.to = a, axis, to
         self.name = a.transform
         self.fast = self.name is not None or (a.ring and a.uniform)
-        limit = _SMOOTH_UP_TO[axis != to] if _smooth(a) else MATRIX_UP_TO
+        limit = _SMOOTH_UP_TO[axis != to] if _smooth(a) and not by_product else MATRIX_UP_TO
         self.fast = self.fast and a.count > limit
-        self.values = a.eigenvalues
+        self.values, self.whole = a.eigenvalues, False
         if self.fast:
             return
         v, inverse = a.modes
         self.v, self.inverse = (inverse.T, v.T) if transposed else (v, inverse)
-        self.values = _ordered(self.values, v)
+        # XLA for CUDA does not compile products of halves of odd axes that are not the last one
+        self.whole = (by_product and a.count % 2 == 1) or not _mirrored(v)
+        self.values = self.values if self.whole else _ordered(self.values)
 
     def analysis(self, x):
         if not self.fast:
-            return _analysis(x, self.inverse, self.axis, self.to)
+            way = _by_matrix if self.whole else _analysis
+            return way(x, self.inverse, self.axis, self.to)
         if self.a.ring:
             return self._moved(fourier_along(x, self.axis))
         kind, type, _ = self.name  # pyright: ignore[reportGeneralTypeIssues]
@@ -137,7 +136,8 @@ class _Line:
 
     def synthesis(self, c):
         if not self.fast:
-            return _synthesis(c, self.v, self.axis, self.to)
+            way = _by_matrix if self.whole else _synthesis
+            return way(c, self.v, self.axis, self.to)
         if self.a.ring:
             return self._moved(fourier_back(c, self.axis))
         kind, _, type = self.name  # pyright: ignore[reportGeneralTypeIssues]
@@ -287,13 +287,23 @@ def _solve_in_slabs(lap, transposed, eliminated, f, shift, scale):
     """The solution in one field and a few slabs: all axes but the first over to their modes, slab
     by slab, there the solution along the first one in slabs across the second, and back again."""
     first, *rest = [_Line(a, i, i, transposed) for i, a in enumerate(lap.axes)]
-    values = [x.values for x in (first, *rest)]
+    product = _Line(lap.axes[0], 0, 0, transposed, by_product=True)
+    values = [x.values for x in rest]
+
+    def by(line):
+        def solve(c, start, shift, scale):
+            part, lines = (typeof(c).shape[1], start), [line.values, *values]
+            return line.synthesis(_divide(lap, lines, line.analysis(c), shift, scale, part))
+
+        return solve
 
     def along_the_first(c, start):
-        part = typeof(c).shape[1], start
         if eliminated:
-            return _solve_rows(lap, values[1:], c, shift, scale, part)
-        return first.synthesis(_divide(lap, values, first.analysis(c), shift, scale, part))
+            return _solve_rows(lap, values, c, shift, scale, (typeof(c).shape[1], start))
+        if (first.fast, first.whole) == (product.fast, product.whole):
+            return by(first)(c, start, shift, scale)
+        # for a transform an accelerator turns the whole field over, in a second one
+        return platform_dependent(c, start, shift, scale, cpu=by(first), default=by(product))
 
     shape = typeof(f).shape
     run = functools.partial(in_slabs, shape=shape, count=_SLABS)
