@@ -214,3 +214,16 @@ def test_operations_outside_of_jit_spread_their_results_as_when_they_run(follow)
         assert out.startswith(str(seen["shape"])), name
     status, out = follow(f"{start}y = xc.device_put(np.ones(7), x.sharding)", device(count=4))
     assert status == 2 and "the script failed" in out
+
+
+def test_an_operation_that_does_not_compile_does_not_fit(follow, monkeypatch):
+    def fails(*given):
+        raise RuntimeError("no room for it")
+
+    text = (
+        'mesh = xc.make_mesh((4,), "x")\n'
+        'x = xc.device_put(np.ones((8, 8), "f"), xc.NamedSharding(mesh, xc.P("x")))\ny = x + 1\n'
+    )
+    monkeypatch.setattr(fits.compile, "executable", fails)
+    status, out = follow(text, device(count=4))
+    assert status == 1 and "script.py:5 does not compile: no room for it" in out

@@ -143,7 +143,9 @@ class TypesTrace(Trace):
             try:
                 found = compile.executable(p, layout, ())
                 self.spreads[key] = [getattr(t, "sharding", None) for t in found.result_types]
-            except Exception:  # the script would fail, and says so where its result is used
+            except Exception as error:  # the script would fail here
+                row = self.rows[key] = Row(p.name, _where(user_frame()))
+                row.refused = (str(error) or repr(error)).strip().partition("\n")[0]
                 self.spreads[key] = [None] * len(outs)
         return self.spreads[key]
 

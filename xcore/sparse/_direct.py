@@ -324,9 +324,9 @@ class Factors(LinearOperator):
         """The sign of the determinant and the logarithm of its size, with the derivatives by ``LU``'s inverse."""
         self._check_whole()
         a = self.a.astype(dtypes.to_solve(self.a.dtype))
-        p = a.pattern
+        p, order = a.pattern, row_order(a)
         f = p.kept(
-            "slogdet on host", lambda: determinant(p, row_order(a), functools.partial(_host_det, p))
+            ("slogdet", order), lambda: determinant(p, order, functools.partial(_host_det, p))
         )
         return SlogdetResult(*a._of_each(f, a.values))
 
