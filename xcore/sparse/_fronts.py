@@ -213,6 +213,17 @@ def _part(x: Array, which: np.ndarray, rows: np.ndarray) -> Array:
     return _gathered(lines.reshape(f * m * k), at)
 
 
+def from_below(d: Depth, whole: Array, update: Array, square: bool = True) -> Array:
+    """Fronts with what both children of each hand up: square matrices, or rows of right sides."""
+    if not update.shape[0]:
+        return whole
+    part = _part if square else _lines
+    padded = xnp.pad(update, ((0, 1), (0, 1), (0, int(square))))
+    for child, inside in zip(d.children, d.inside, strict=True):
+        whole = whole + part(padded, child, inside)
+    return whole
+
+
 def _forward(low: Array, b: Array) -> Array:
     return ops.triangular_solve(low, b, left=True, lower=True, transpose="N", unit_diagonal=False)
 
@@ -239,10 +250,7 @@ def factors_of(plan: Fronts, values: Array) -> list[tuple[Array, Array]]:
     for d in reversed(plan.depths):
         columns = _gathered(values, d.entries)
         whole = xnp.pad(columns, ((0, 0), (0, 0), (0, d.others)))
-        if update.shape[0]:
-            padded = xnp.pad(update, ((0, 1), (0, 1), (0, 1)))
-            for child, inside in zip(d.children, d.inside, strict=True):
-                whole = whole + _part(padded, child, inside)
+        whole = from_below(d, whole, update)
         low = ops.cholesky(whole[:, : d.pivots, : d.pivots])
         beside = _divided(whole[:, d.pivots :, : d.pivots], low)
         update = whole[:, d.pivots :, d.pivots :] - beside @ xnp.conj(beside).mT
@@ -264,10 +272,7 @@ def _forward_pass(plan: Fronts, factors: Any, b: Array) -> list[Array]:
         list(zip(plan.depths, plan.taken, factors, strict=True))
     ):
         whole = xnp.pad(_gathered(right, taken), ((0, 0), (0, d.others), (0, 0)))
-        if update.shape[0]:
-            padded = xnp.pad(update, ((0, 1), (0, 1), (0, 0)))
-            for child, inside in zip(d.children, d.inside, strict=True):
-                whole = whole + _lines(padded, child, inside)
+        whole = from_below(d, whole, update, square=False)
         y = _forward(low, whole[:, : d.pivots])
         update = whole[:, d.pivots :] - beside @ y
         ahead.append(y)

@@ -18,7 +18,7 @@ from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import Array, tree
 from .._ops.factor import take_rows
-from ._fronts import Depth, Fronts, _lines, _part
+from ._fronts import Depth, Fronts, _lines, _part, from_below
 from ._pattern import Pattern
 from ._products import _gathered
 
@@ -56,10 +56,7 @@ def factors_of(plan: Fronts, pattern: Pattern, values: Array) -> tuple[list[Fron
         top = xnp.concatenate([left[:, : d.pivots], right], axis=2)
         under = xnp.pad(left[:, d.pivots :], ((0, 0), (0, 0), (0, d.others)))
         whole = xnp.concatenate([top, under], axis=1)
-        if update.shape[0]:
-            padded = xnp.pad(update, ((0, 1), (0, 1), (0, 1)))
-            for child, inside in zip(d.children, d.inside, strict=True):
-                whole = whole + _part(padded, child, inside)
+        whole = from_below(d, whole, update)
         front, small = _eliminated(d, whole)
         update = whole[:, d.pivots :, d.pivots :] - front.beside @ front.above
         out.append(front)
@@ -97,10 +94,7 @@ def solved(plan: Fronts, factors: list[Front], b: Array, turned: bool = False) -
     update, ahead = xnp.zeros((0, 0, k), b.dtype), []
     for d, taken, f in reversed(list(zip(plan.depths, plan.taken, factors, strict=True))):
         whole = xnp.pad(_gathered(right, taken), ((0, 0), (0, d.others), (0, 0)))
-        if update.shape[0]:
-            padded = xnp.pad(update, ((0, 1), (0, 1), (0, 0)))
-            for child, inside in zip(d.children, d.inside, strict=True):
-                whole = whole + _lines(padded, child, inside)
+        whole = from_below(d, whole, update, square=False)
         first = whole[:, : d.pivots]
         y = upper(f.packed, first, True) if turned else lower(f.packed, take_rows(first, f.order))
         update = whole[:, d.pivots :] - (f.above.mT if turned else f.beside) @ y
