@@ -12,12 +12,6 @@ from tests.accuracy.matrices import DTYPES, FAMILIES
 from xcore._core import tree
 
 WAYS = ("one", "jit", "batch", "vmap")
-# Each is a program to compile: of the dtypes with few users some ways stand for all.
-WAYS_OF = dict.fromkeys(DTYPES, ("one", "vmap")) | {
-    "f32": WAYS,
-    "f64": WAYS,
-    "c128": ("one", "batch"),
-}
 SIZES = (1, 7, 33, 100, 300)
 SMALL = (7,)  # of the compiled ways: programs differ by size in nothing but the numbers
 DENSE = tuple(FAMILIES)
@@ -98,7 +92,7 @@ def run(routine: Routine, dtype: str, families=None, sizes=None, ways=None, quic
     """All entries of a routine in one dtype."""
     entries: list = []
     chosen = [f for f in routine.families if not families or f in families]
-    ways = ways or WAYS_OF[dtype]
+    ways = ways or WAYS
     for n in routine.sizes:
         if (sizes and n not in sizes) or (quick and not sizes and n not in routine.sizes[:2]):
             continue

@@ -16,6 +16,7 @@ from tests.accuracy.matrices import eps, generator
 from tests.special.table import ROWS
 
 REAL = ("f16", "bf16", "f32", "f64")
+ELEMENTWISE = ("one", "jit", "vmap")
 stats = xc.stats
 
 
@@ -66,7 +67,7 @@ def _every(rows):
         problem, call, judge = _special(row)
         yield Routine(
             f"special.{row}".replace(" ", ""), "special", problem, call, judge, ("domain",),
-            REAL if row.f64 < np.inf and row.f32 < np.inf else ("f64",), (0,), ("one",), (),
+            REAL if row.f64 < np.inf and row.f32 < np.inf else ("f64",), (0,), ELEMENTWISE, (0,),
         )  # fmt: skip
 
 
@@ -99,18 +100,27 @@ def _beta(x):
     return mpmath.betainc(2, 3, 0, x, regularized=True), mpmath.betainc(3, 2, 0, 1 - x, regularized=True)  # fmt: skip
 
 
+def _ratio(x):
+    """Of Fisher's distribution with (3, 5) degrees of freedom: its beta variable rounds to 1 from 1e8 or 1e16 on."""
+    above, below = 5 / (3 * x + 5), 3 * x / (3 * x + 5)
+    return mpmath.betainc(1.5, 2.5, 0, below, regularized=True), mpmath.betainc(2.5, 1.5, 0, above, regularized=True)  # fmt: skip
+
+
 DISTRIBUTIONS = {
     "norm": (stats.norm, (), _normal, (-12.0, 12.0)),
     "gamma": (stats.gamma, (2.5,), _gamma, (0.0, 60.0)),
     "t": (stats.t, (3.0,), _student, (-40.0, 40.0)),
     "logistic": (stats.logistic, (), _logistic, (-40.0, 40.0)),
     "beta": (stats.beta, (2.0, 3.0), _beta, (0.0, 1.0)),
+    "f": (stats.f, (3.0, 5.0), _ratio, (1e-12, 1e12)),
 }
 POINTS = 24
 
 
 def _points(name, dtype):
     low, high = DISTRIBUTIONS[name][3]
+    if low > 0:  # over all sizes
+        return np.exp(generator(name).uniform(np.log(low), np.log(high), POINTS)).astype(dtype)
     return generator(name).uniform(low, high, POINTS).astype(dtype)
 
 
@@ -150,7 +160,7 @@ def _quantile(name):
 
 
 def _distributions():
-    more = {"families": ("points",), "dtypes": ("f32", "f64"), "sizes": (0,), "ways": ("one",), "compiled": ()}  # fmt: skip
+    more = {"families": ("points",), "dtypes": ("f32", "f64"), "sizes": (0,), "ways": ELEMENTWISE, "compiled": (0,)}  # fmt: skip
     for name in DISTRIBUTIONS:
         for which, word in enumerate(("cdf", "sf")):
             yield Routine(f"stats.{name}.{word}", "stats", *_probability(name, which), **more)

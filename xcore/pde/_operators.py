@@ -333,7 +333,7 @@ class Helmholtz(GridOperator):
             return self.laplacian
         values = np.asarray(self.laplacian.symbol(dtypes.to_real(self.q.dtype)))
         apart = np.abs(values + np.asarray(self.q))
-        condition = float(apart.max()) / max(float(apart.min()), 1e-300)
+        condition = float(apart.max()) / least if (least := float(apart.min())) else math.inf
         if condition * float(dtypes.finfo(self.q.dtype).eps) < 0.1:
             return self
         near = -complex(values.flat[np.argmin(apart)])

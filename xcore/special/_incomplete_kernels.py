@@ -359,7 +359,7 @@ def incomplete_beta(a, b, x, y, linger: float = 1.0):
 def beta_factors(a, b, x, y, linger: float = 1.0):
     """As ``incomplete_beta``, and what has been multiplied by the prefactor, or where that is not so, 1."""
     a, b, x, y = _within_range(a, b, x, y)
-    right = x > (a + 1.0) / (a + b + 2.0)
+    right = x * (b + 1.0) > y * (a + 1.0)  # x above (a + 1)/(a + b + 2), which may round to 1
     prefix = beta_prefix(a, b, x, y)  # that of both sides
     a, b = where(right, b, a), where(right, a, b)
     x, y = where(right, y, x), where(right, x, y)

@@ -7,7 +7,7 @@ from .. import numpy as xnp
 from .. import special
 from ..special._elementary import full, log1p, where
 from ..special._gamma_kernels import beta_positive
-from ..special._incomplete_kernels import lingering_slope
+from ..special._incomplete_kernels import betainc_pair, lingering_slope
 from ..special._kernel import converge, kernel
 from ..special._log_kernels import log1mexp
 from ..special._tail_kernels import log_betainc, log_gammainc, log_gammaincc
@@ -65,13 +65,17 @@ def log_upper_gamma(a, x, log_x):
     return xnp.where(near, log1mexp(-_below_one(first)), log_gammaincc(a, xnp.where(near, a, x)))
 
 
+def _log_first_beta(c, a, b, log_x):
+    """log x^c / (c B(a, b)): of the integral of the beta density near 0, where c = a, or near 1, c = b."""
+    return c * log_x - xnp.log(c) - special.betaln(a, b)
+
+
 def log_beta_odds(a, b, r, log_r):
     """log I_x(a, b) for x / (1 - x) = r, of which the logarithm is known where r is too small or too large."""
     near, far = log_r < 0.5 * _VANISHED, log_r > -_VANISHED
     r = xnp.where(near | far, 1.0, r)
     size = xnp.where(far, -log_r, log_r)
-    c = xnp.where(far, b, a)
-    first = c * size - xnp.log(c) - special.betaln(a, b)
+    first = _log_first_beta(xnp.where(far, b, a), a, b, size)
     rest = log1mexp(-_below_one(xnp.where(far, first, -1.0)))
     first = xnp.where(far, rest, first)
     return xnp.where(near | far, first, log_betainc(a, b, r / (1 + r), 1 / (1 + r)))
@@ -84,15 +88,8 @@ def beta_odds(a, b, r, log_r):
     """I_x(a, b) for x / (1 - x) = r, of which the logarithm is known where r is no float."""
     low, high = log_r < -_FAR, log_r > _FAR
     r = xnp.where(low | high, 1.0, r)
-    middle = xnp.where(
-        r < 1, special.betainc(a, b, r / (1 + r)), special.betaincc(b, a, 1 / (1 + r))
-    )
-    tail = log_beta_odds(
-        xnp.where(high, b, a),
-        xnp.where(high, a, b),
-        r,
-        xnp.where(high, -log_r, xnp.where(low, log_r, 0.0)),
-    )
+    middle = betainc_pair(a, b, r / (1 + r), 1 / (1 + r))
+    tail = _log_first_beta(xnp.where(high, b, a), a, b, -xnp.abs(log_r))
     return xnp.where(low, xnp.exp(tail), xnp.where(high, -xnp.expm1(tail), middle))
 
 
