@@ -74,6 +74,22 @@ def test_absent_names_are_absent_and_explained(module):
         print(face.__wrapped_by__)
 
 
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("spatial.distance", "Of distances"),
+        ("io", "files on the host"),
+        ("io.wavfile", "files on the host"),
+        ("constants", "plain numbers"),
+        ("sparse.zzz", "no such name"),
+        ("zzz", "no such name"),
+    ],
+)
+def test_modules_that_are_not_here_say_where_they_are(name, why):
+    with pytest.raises(ModuleNotFoundError, match=why):
+        importlib.import_module(f"xcore.scipy.{name}")
+
+
 @pytest.mark.parametrize("name", ["solve_ivp", "odeint"])
 def test_integrators_have_scipys_arguments(name):
     import scipy.integrate

@@ -44,7 +44,7 @@ _ABSENT = {
 }  # fmt: skip
 if not _typing.TYPE_CHECKING:
     __getattr__ = _guide(__name__, _ABSENT, modules=__all__)
-_sys.meta_path.append(_NoModule(__name__, _ABSENT))
+_sys.meta_path.append(_NoModule(__name__))
 
 
 def __dir__():

@@ -36,20 +36,26 @@ def guide(module: str, absent: dict[str, str] | None = None, borrowed: str = "",
 class NoModule:
     """Asked for modules that nobody found: ``import xcore.scipy.name`` says why there is none."""
 
-    def __init__(self, package: str, absent: dict[str, str]):
-        self.reasons = {f"{package}.{name}": why for name, why in _package.by_name(absent).items()}
+    def __init__(self, package: str):
+        self.beginning = f"{package}."
 
     @_boundary
     def find_spec(self, name, path=None, target=None):
-        if name in self.reasons:
-            raise ModuleNotFoundError(f"No module named {name!r}. {self.reasons[name]}", name=name)
+        if not name.startswith(self.beginning):
+            return
+        parent, _, last = name.rpartition(".")
+        try:
+            getattr(_importlib.import_module(parent), last)
+        except AttributeError as e:
+            why = str(e).partition(". ")[2] or "SciPy has no such name either."
+            raise ModuleNotFoundError(f"No module named {name!r}. {why}", name=name) from None
 
 
 def _elsewhere(module: str, scipys: str, name: str) -> str:
     if hasattr(_importlib.import_module(scipys), name):
         return own(scipys, name)
     near = _package.similar(module, name)
-    return near or f"SciPy's {scipys} has no such name either."
+    return near or f"{scipys} has no such name either."
 
 
 def own(scipys: str, name: str) -> str:
