@@ -139,7 +139,7 @@ def _listed(who, grid, bc) -> list:
 
 def _evaluated(who, grid, axis, side, pairs, more):
     condition = pairs[axis][side]
-    if isinstance(condition, Periodic):
+    if isinstance(condition, Periodic) or type(condition.value) in (int, float, complex):
         return condition
     value, shape = condition.value, face_shape(grid, axis, pairs)
     if callable(value):
@@ -190,9 +190,14 @@ def as_dtype(who: str, name: str, x, dtype):
 
 def complex_if(dtype, *parts):
     """The dtype, made complex if one of the arrays or dtypes is."""
-    kinds = [x if isinstance(x, np.dtype) else typeof(xnp.asarray(x)).dtype for x in parts]
-    wide = any(dtypes.is_complex(k) for k in kinds)
+    wide = any(map(_is_complex, parts))
     return xnp.promote_types(dtype, np.complex64) if wide else np.dtype(dtype)
+
+
+def _is_complex(x) -> bool:
+    if isinstance(x, (int, float, complex)):
+        return isinstance(x, complex)
+    return dtypes.is_complex(x if isinstance(x, np.dtype) else typeof(xnp.asarray(x)).dtype)
 
 
 def real_only(who: str, name: str, x) -> None:

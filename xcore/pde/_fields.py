@@ -102,7 +102,7 @@ class GridOperator(LinearOperator):
             return super().__pow__(times)
         return functools.reduce(operator.matmul, [self] * times)
 
-    @property
+    @functools.cached_property
     def axes(self) -> tuple[Axis, ...]:
         """What the host knows of each axis."""
         return axes_of(self.grid, self.faces, self.order)

@@ -59,7 +59,7 @@ class Laplacian(GridOperator):
             want = "2, 4 or 6 unless all faces are Dirichlet or Periodic and no axis is stretched"
             raise errors.bad_argument("pde.Laplacian", "order", self.order, want)
 
-    @property
+    @functools.cached_property
     def axes(self):
         return axes_of(self.grid, self.faces, 2 if self.order == COMPACT else self.order)
 

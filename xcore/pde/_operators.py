@@ -32,7 +32,7 @@ class _FirstOrder(GridOperator):
         object.__setattr__(self, "faces", resolve(who, self.grid, self.faces))
         check_order(who, self.grid, self.order)
 
-    @property
+    @functools.cached_property
     def axes(self):
         return axes_of(self.grid, self.faces, self.order, 1)
 
@@ -302,7 +302,7 @@ class Helmholtz(GridOperator):
         """The Laplace operator in it."""
         return Laplacian(self.grid, self.faces, self.order)
 
-    @property
+    @functools.cached_property
     def axes(self):
         return axes_of(self.grid, self.faces, self.order)
 
@@ -333,7 +333,7 @@ class Helmholtz(GridOperator):
             return self.laplacian
         values = np.asarray(self.laplacian.symbol(dtypes.to_real(self.q.dtype)))
         apart = np.abs(values + np.asarray(self.q))
-        condition = float(apart.max()) / least if (least := float(apart.min())) else math.inf
+        condition = float(apart.max()) / least if (least := float(apart.min())) else np.inf
         if condition * float(dtypes.finfo(self.q.dtype).eps) < 0.1:
             return self
         near = -complex(values.flat[np.argmin(apart)])

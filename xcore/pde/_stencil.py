@@ -7,6 +7,7 @@ u(-x) = u(x) + 2 x ∂u/∂n. Shifted fields are slices of that.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -122,7 +123,7 @@ class Stencil(GridOperator):
 
     symmetric = False
 
-    @property
+    @functools.cached_property
     def axes(self):
         return axes_of(self.grid, self.faces)
 
