@@ -716,3 +716,19 @@ def test_results_are_as_weak_as_the_function_s_own():
             f = xc.jit(f)
             for y in (xc.vjp(f, 3.0)[0], xc.linearize(f, 3.0)[0], xc.value_and_grad(f)(3.0)[0]):
                 assert y.weak_type is not is_strong
+
+
+def test_a_function_of_python_numbers_is_called_in_its_own_rule():
+    f = xc.custom_jvp(lambda x: 5.0)
+    f.defjvp(lambda primals, tangents: (f(*primals), 3 * tangents[0]))
+    for transformed in (xc.grad(f), xc.jit(xc.grad(f)), lambda x: xc.jvp(f, (x,), (1.0,))[1]):
+        assert float(transformed(3.0)) == 3
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_rule_for_each_argument(count):
+    f = xc.custom_jvp(lambda x, y: x * y)
+    f.defjvps(*[lambda t, out, x, y: t * y] * count)
+    for transformed in (xc.grad(f), xc.jit(xc.grad(f))):
+        with pytest.raises(TypeError, match=f"a rule for each of 2 arguments, given {count}"):
+            transformed(2.0, 3.0)

@@ -49,6 +49,38 @@ def endless(x):
     return endless(x)
 
 
+TRANSFORMED = {
+    "grad": lambda f: xc.grad(f)(1.0),
+    "vmap": lambda f: xc.vmap(f)(xnp.ones(2)),
+    "jvp": lambda f: xc.jvp(f, (1.0,), (1.0,)),
+    "jit(grad)": lambda f: xc.jit(xc.grad(f))(1.0),
+    "hessian": lambda f: xc.hessian(f)(1.0),
+}
+
+
+def checkpointed(depth):
+    inner = checkpointed(depth - 1) if depth else None
+    return xc.checkpoint(lambda x: xnp.sin(inner(x))) if depth else lambda x: x + 1
+
+
+@pytest.mark.parametrize("how", TRANSFORMED)
+@pytest.mark.parametrize("depth", [100, 160, 250])
+@pytest.mark.parametrize("chain", [nested, checkpointed])
+def test_deep_calls_under_transformations(chain, depth, how):
+    try:
+        TRANSFORMED[how](chain(depth))
+    except RecursionError as e:
+        assert "nested too deep" in str(e)
+
+
+@pytest.mark.parametrize("how", TRANSFORMED)
+def test_a_recursion_of_the_users_own_keeps_its_words(how):
+    with pytest.raises(RecursionError) as told:
+        TRANSFORMED[how](lambda x: endless(x))
+    if how != "jit(grad)":
+        assert "nested too deep" not in str(told.value)
+
+
 @pytest.mark.parametrize("numbers", [(7,), (-1,), (0, 0)])
 def test_wrong_axes_of_a_gather(numbers):
     dims = xc.lax.GatherDimensionNumbers((1,), (0,), numbers)

@@ -54,6 +54,38 @@ def test_literals_in_programs(dtype):
     np.testing.assert_array_equal(xc.jit(lambda v: v / 0.1)(k), want)
 
 
+# v is repeated, and so is a divisor that is made in the program: nothing in it has the quotient's shape.
+BOTH_REPEAT = {
+    "rows": lambda v, s: v[:, None] / xnp.full((3,), s, v.dtype),
+    "columns": lambda v, s: v / xnp.full((2, 1), s, v.dtype),
+    "a sum": lambda v, s: v / (xnp.zeros((2, 1), v.dtype) + s),
+    "vmap": lambda v, s: xc.vmap(lambda x: x / xnp.full((3,), s, v.dtype))(v),
+    "tiles": lambda v, s: v[None] / xnp.tile(xnp.asarray(s, v.dtype), (3, 1)),
+    "of its size": lambda v, s: v / (xnp.ones_like(v[:3]) * s)[:, None],
+    "a stack": lambda v, s: v / xnp.stack([xnp.full(v.shape, s, v.dtype)] * 2),
+    "three axes": lambda v, s: v[:, None, None] / xnp.full((2, 1), s, v.dtype),
+    "repeats": lambda v, s: xnp.repeat(v, 3) / xnp.full((3 * v.size,), s, v.dtype),
+    "transposed": lambda v, s: xnp.broadcast_to(v, (3, v.size)).T / xnp.full((3,), s, v.dtype),
+    "computed": lambda v, s: (v[:, None] + 0) / xnp.sum(xnp.full((3, 2), s / 2, v.dtype), 1),
+    "a loop": lambda v, s: xc.lax.fori_loop(
+        0, 1, lambda i, c: v[:, None] / xnp.full((3,), s, v.dtype), xnp.zeros((v.size, 3), v.dtype)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BOTH_REPEAT)
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_both_sides_repeat(name, dtype):
+    as_on_a_cpu(dtype)
+    f, large = BOTH_REPEAT[name], float(xnp.finfo(dtype).max) / 1.1
+    k = np.arange(1, 4097 if dtype != "float16" else 257, dtype=dtype)
+    for v, s in ((k * np.asarray(7, dtype), 7.0), (np.array([large, large / 2, 0], dtype), large)):
+        eager, compiled = f(xnp.asarray(v), s), xc.jit(lambda v, s=s: f(v, s))(v)
+        np.testing.assert_array_equal(compiled, eager)
+        want = {float(x) for x in (k if s == 7.0 else [1, 0.5, 0])}
+        assert {float(x) for x in np.unique(np.asarray(compiled, np.float64))} == want
+
+
 @pytest.mark.parametrize("dtype, large", [("float32", 2e38), ("float64", 1.2e308)])
 def test_large_divisors(dtype, large):
     v = xnp.asarray(np.array([large, large / 2, 0], dtype))

@@ -12,6 +12,8 @@ FILES = {
     "three.py": "import sys; sys.exit(3)",
     "wrong.py": "raise ValueError('no')",
     "late.py": "import sys, xcore.numpy as xnp\ndef main():\n    global kept\n    kept = xnp.log(xnp.zeros(2) - 1)\nsys.exit(main())",
+    "outside.py": "import xcore as xc, xcore.numpy as xnp\nxc.jit(lambda x, i: x[i])(xnp.ones(3), xnp.asarray(5))",
+    "eager.py": "import xcore as xc, xcore.numpy as xnp\nxc.grad(lambda x: xc.lax.dynamic_slice(x, (xnp.asarray(5),), (2,)).sum())(xnp.ones(3))",
     "lost.py": "import sys, xcore.numpy as xnp\nxnp.zeros(2).at[0].set(1.0)\nsys.exit(0)",
 }
 CASES = [  # arguments, status, what is printed
@@ -28,6 +30,8 @@ CASES = [  # arguments, status, what is printed
     (["sanitize", "wrong.py"], 1, "ValueError: no"),
     (["sanitize", "late.py"], 1, "1 finding"),
     (["sanitize", "lost.py"], 1, "xcore sanitize: 1 finding"),
+    (["sanitize", "outside.py"], 1, "the script failed; 1 finding"),
+    (["sanitize", "eager.py"], 1, "the script failed; 1 finding"),
 ]
 
 

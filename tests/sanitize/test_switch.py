@@ -91,6 +91,29 @@ def test_errors_that_the_script_catches(tmp_path):
     assert done.stderr.count("the script went on") == 4
 
 
+WAYS_OF_A_SUM = {
+    "eager": lambda x: x.sum(),
+    "mean": lambda x: x.mean(),
+    "jit": lambda x: xc.jit(lambda v: v.sum())(x),
+    "grad": lambda x: xc.grad(lambda v: v.sum())(x),
+    "jit(grad)": lambda x: xc.jit(xc.grad(lambda v: v.sum() ** 2))(x),
+    "jvp": lambda x: xc.jvp(lambda v: v.sum(), (x,), (x,)),
+    "vmap": lambda x: xc.vmap(lambda v: v.sum())(x[None]),
+    "vmap of grad": lambda x: xc.vmap(xc.grad(lambda v: v.sum()))(x[None]),
+    "jit(vmap)": lambda x: xc.jit(xc.vmap(lambda v: v.sum()))(x[None]),
+    "scan": lambda x: lax.scan(lambda c, v: (c, v.sum()), 0.0, x[None]),
+    "cond": lambda x: xc.jit(lambda x: lax.cond(x[0] > 0, lambda v: v.sum(), lambda v: v[0], x))(x),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_OF_A_SUM)
+def test_cancellation_is_a_warning_everywhere(way):
+    x = xnp.asarray([1e8, 1.0, -1e8])
+    with xc.config.override(sanitize=True, sanitize_cancellation=True):
+        with pytest.warns(xc.errors.SanitizeWarning, match="loses its digits"):
+            WAYS_OF_A_SUM[way](x)
+
+
 def write(x, i):
     return x.at[i].set(1.0)
 

@@ -201,6 +201,23 @@ def _raise_if_failed(code, *payload):
     Error(code, payload).throw()
 
 
+def tell_failed(error: Error) -> None:
+    """Raise or warn of a check that failed under the setting ``sanitize``."""
+    found = error.site()
+    if found is None:
+        return
+    site, text = found
+    kind = site.kind if site.kind in findings.KINDS else "singular"
+    if findings.is_allowed(kind, site.where):
+        return
+    if site.place is not None and findings.KINDS[kind]:
+        raise findings.raised(error.exception())  # pyright: ignore[reportGeneralTypeIssues]
+    if site.place is None:  # of a function of the library, which serves callers on any line
+        findings.report(kind, text)
+    else:
+        findings.report(kind, text, site.where)
+
+
 def _check_type(code, *payload, active, kind="user"):
     if code.dtype != dtypes.int32 or any(p.shape[: code.ndim] != code.shape for p in payload):
         raise errors.shape_mismatch(
@@ -211,7 +228,9 @@ def _check_type(code, *payload, active, kind="user"):
 
 def _check_eager(*args, active, kind="user"):
     if active or config.settings().sanitize:
-        _raise_if_failed(*[np.asarray(to_array(a)) for a in args])
+        code, *payload = [np.asarray(to_array(a)) for a in args]
+        error = Error(code, payload)
+        error.throw() if active else tell_failed(error)
     return []
 
 

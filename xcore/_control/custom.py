@@ -310,7 +310,7 @@ class _WithRule(Generic[P, R_co]):
         bound = functools.partial(self._bind, given, result)
         rule = kind(name, function, bound, self.rule)
         outs = bind(op, *given.values, rule=rule)
-        return tree.unflatten(result.structure, outs)
+        return tree.unflatten(result.structure, map(to_user, outs))
 
     def _bind(self, given: _Given, result: _Result, *values):
         """What the rule makes of values of the arguments."""
@@ -373,6 +373,8 @@ class custom_jvp(_WithRule[P, R_co]):
             )
 
         def rule(primals, tangents):
+            if len(jvps) != len(primals):
+                raise errors.wrong_count_of_rules(self._who(), len(jvps), len(primals))
             result = self(*primals)
             outs, structure = results_of(f"custom_jvp of {self.signature.name}", result)
             terms = [

@@ -64,8 +64,9 @@ def run_script(path: str, arguments) -> int:
         status = _status(e.code)
     except BaseException as e:
         traceback.print_exc()
+        told = isinstance(e, errors.SanitizeError) or str(e) in findings.messages
         findings.messages.pop(str(e), None)
-        status, raised = 1, int(isinstance(e, errors.SanitizeError))
+        status, raised = 1, int(told)
     finally:
         warnings.showwarning = show
     found = raised + len(messages) + len(_caught())

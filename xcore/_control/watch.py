@@ -21,7 +21,7 @@ from .._core.source import borrowed, describe_where, user_frame
 from .._core.trace import bind, evaluating
 from .._ops import elementwise, transcendental, zeros
 from .checked import MOVE, checker
-from .checks import Error
+from .checks import Error, tell_failed
 
 _KINDS = frozenset({"user"})
 _ENOUGH = 3  # so often is looked for the origin in a program that has shown to have none
@@ -55,7 +55,7 @@ def _with_checks(p: Program, arrays) -> list[Array]:
 
     outs = _plain(p.memo("sanitized", lambda: _threaded(threader, p)), arrays)
     n = len(threader.types)
-    _tell_failed(Error(outs[0], outs[1:n]))
+    tell_failed(Error(outs[0], outs[1:n]))
     return outs[n:]
 
 
@@ -69,22 +69,6 @@ def _threaded(threader, p: Program) -> Program:
     q = trace_closed(flat, p.in_types, p.name)
     q.options = p.options
     return q
-
-
-def _tell_failed(error: Error) -> None:
-    found = error.site()
-    if found is None:
-        return
-    site, text = found
-    kind = site.kind if site.kind in findings.KINDS else "singular"
-    if findings.is_allowed(kind, site.where):
-        return
-    if site.place is not None and findings.KINDS[kind]:
-        raise findings.raised(error.exception())  # pyright: ignore[reportGeneralTypeIssues]
-    if site.place is None:  # of a function of the library, which serves callers on any line
-        findings.report(kind, text)
-    else:
-        findings.report(kind, text, site.where)
 
 
 # NaN and infinities

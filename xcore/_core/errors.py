@@ -472,6 +472,13 @@ def custom_rule_closure(who: str, name: str) -> TypeError:
     )
 
 
+def wrong_count_of_rules(who: str, given: int, need: int) -> TypeError:
+    return TypeError(
+        f"xcore.{who}: defjvps needs a rule for each of {need} arguments, given {given}; None stands for a "
+        "derivative that vanishes."
+    )
+
+
 def custom_rule_pair(who: str, name: str, given: Any, meaning: str) -> TypeError:
     return TypeError(
         f"xcore.{who}: the rule of {name} must return a pair {meaning}, given {describe(given)}."

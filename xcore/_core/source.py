@@ -9,6 +9,7 @@ import itertools
 import linecache
 import sys
 import threading
+import traceback
 import types
 from collections.abc import Callable, Mapping
 from types import CodeType, FrameType, MappingProxyType
@@ -217,10 +218,14 @@ def _without_our_frames(tb: types.TracebackType | None) -> types.TracebackType |
     return out
 
 
+def _count_ours(tb: types.TracebackType | None) -> int:
+    return sum(_is_ours(frame) for frame, _ in traceback.walk_tb(tb))
+
+
 def hide_frames(e: BaseException) -> None:
     """Cut xcore's frames out of an exception's traceback. A bare ``raise`` behind it adds none."""
     if isinstance(e, RecursionError):
-        e.boundaries = getattr(e, "boundaries", 0) + 1  # pyright: ignore[reportAttributeAccessIssue]
+        e.ours = getattr(e, "ours", 0) + _count_ours(e.__traceback__)  # pyright: ignore[reportAttributeAccessIssue]
     if config.settings().traceback_filtering != "off":
         e.__traceback__ = _without_our_frames(e.__traceback__)
 
@@ -243,9 +248,9 @@ def boundary(
             state = config.get_state()
             is_traced = state is not None and state.trace is not None
             # the outermost call, of functions of functions: a user's own recursion passes few of ours
-            deep = getattr(e, "boundaries", 0) > 10
+            deep = getattr(e, "ours", 0) > 100
             if deep and not is_traced and str(e).startswith("maximum recursion"):
-                e.args = errors.nested_too_deep("functions").args
+                e.args = errors.nested_too_deep("a function").args
             raise
         except Exception as e:
             begun = e.__traceback__ is None or e.__traceback__.tb_next is not None

@@ -7,9 +7,12 @@ all x, and x + c - c into x: products overflow or vanish where no quotient does,
 
 from __future__ import annotations
 
+import functools
 import math
 
-from .._core import dtypes
+import numpy as np
+
+from .._core import ArrayType, dtypes
 
 
 def as_it_is(ctx, x, t, *others):
@@ -18,10 +21,25 @@ def as_it_is(ctx, x, t, *others):
     It is NaN where it is NaN, too; or where others are, if they are given.
     """
     bools = ctx.tensor(t.shape, bool)
-    is_nan, *more = [ctx.compare(y, y, bools, "NE") for y in others or (x,)]
-    for another in more:
-        is_nan = ctx.one("stablehlo.or", bools, [is_nan, another])
-    return ctx.select(is_nan, ctx.full(t, math.nan), x)
+    return _unless(ctx, [ctx.compare(y, y, bools, "NE") for y in others or (x,)], x, t)
+
+
+def _unless(ctx, conditions, x, t):
+    """x, of type t, and NaN where one of the conditions holds."""
+    bools = ctx.tensor(t.shape, bool)
+    one = functools.reduce(lambda a, b: ctx.one("stablehlo.or", bools, [a, b]), conditions)
+    return ctx.select(one, ctx.full(t, math.nan), x)
+
+
+def _nowhere(ctx, t):
+    """False at every element of type t, of which the compiler sees neither that nor that it repeats."""
+    size = math.prod(t.shape)
+    flat, whole = [
+        ArrayType(shape, np.dtype("int32" if size < 2**31 else "int64"))
+        for shape in ((size,), t.shape)
+    ]
+    positions = ctx.reshape(ctx.iota(ctx.type(flat), 0), ctx.type(whole))
+    return ctx.compare(positions, ctx.full(whole, -1), ctx.tensor(t.shape, bool), "EQ")
 
 
 def _pairwise(name: str, numbers_merge):
@@ -63,6 +81,8 @@ def quotient(ctx, x, y, t):
         # quirk: DIVIDES_BY_RECIPROCAL, which rounds twice and vanishes for large numbers. It leaves alone
         # a divisor that depends on x, unless x is a number; NaN / NaN is NaN too.
         y = as_it_is(ctx, y, t, x, *[y] * ctx.may_be_known(x))
+        if ctx.may_be_known(x):  # nor is a choice one, all parts of which repeat as x does
+            y = _unless(ctx, [_nowhere(ctx, t)], y, t)
     if ctx.may_be_quotient(x):  # quirk: DIVIDES_ONCE
         x = as_it_is(ctx, x, t)
     return ctx.one("stablehlo.divide", ctx.out(), [x, y])

@@ -391,13 +391,13 @@ def full(shape, fill_value, dtype=None, *, device=None, out_sharding=None):
     device = placement("numpy.full", device, out_sharding)
     shape = check_shape("numpy.full", shape)
     if type(fill_value) in SCALARS:
-        given = typeof(_converted(fill_value, None) if dtype is None else to_array(fill_value))
-        wanted = given.dtype if dtype is None else dtypes.as_dtype(dtype)
+        given = typeof(_converted(fill_value, None)) if dtype is None else None
+        wanted = given.dtype if given else dtypes.as_dtype(dtype)
         refuse_complex("numpy.full", fill_value, wanted)
         if config.settings().sanitize:
             check_cast("numpy.full", np.asarray(fill_value), wanted)
         value = cast_on_host(np.asarray(fill_value), wanted)[()]
-        return constant(shape, value, wanted, given.weak and dtype is None, device)
+        return constant(shape, value, wanted, bool(given) and given.weak, device)
     value = asarray(fill_value, dtype)
     return on_device(_broadcast_value(value, shape), device)
 

@@ -16,7 +16,7 @@ def _accumulated(name, op, a, axis, dtype, out, promote=False):
     no_out(who, out)
     a = as_array(who, a)
     result = summed_dtype(typeof(a), dtype, promote)
-    if axis is None:
+    if axis is None or not typeof(a).ndim:  # as NumPy: a vector of one element
         a = ops.reshape(a, shape=(typeof(a).size,))
     axis = one_axis(who, 0 if axis is None else axis, typeof(a).ndim)
     if result == dtypes.bool_:
@@ -49,7 +49,7 @@ def cumprod(a, axis=None, dtype=None, out=None):
 
 def _cumulative(name, op, neutral, x, axis, dtype, include_initial):
     x = as_array(f"numpy.{name}", x)
-    if not typeof(x).shape:  # as NumPy: a vector of one element
+    if not typeof(x).shape:  # the same
         x = ops.reshape(x, shape=(1,))
     t = typeof(x)
     if axis is None and t.ndim != 1:
