@@ -227,10 +227,11 @@ def _check_type(code, *payload, active, kind="user"):
 
 
 def _check_eager(*args, active, kind="user"):
-    if active or config.settings().sanitize:
+    sanitized = config.settings().sanitize
+    if active or sanitized:
         code, *payload = [np.asarray(to_array(a)) for a in args]
         error = Error(code, payload)
-        error.throw() if active else tell_failed(error)
+        tell_failed(error) if sanitized and (kind == "index" or not active) else error.throw()
     return []
 
 
