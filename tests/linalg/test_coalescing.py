@@ -98,6 +98,46 @@ def test_batches_have_repeated_values_each_on_its_own():
 # Vectors of values that are equal
 
 
+ORDERS = {
+    "forward over reverse": lambda f, a, e: xc.jvp(xc.grad(f), (a,), (e,))[1],
+    "reverse over forward": lambda f, a, e: xc.grad(lambda a: xc.jvp(f, (a,), (e,))[1])(a),
+    "reverse over reverse": lambda f, a, e: xc.grad(lambda a: (xc.grad(f)(a) * e).sum())(a),
+    "jacrev of grad": lambda f, a, e: xnp.einsum("ijkl,kl->ij", xc.jacrev(xc.grad(f))(a), e),
+}
+OF_VALUES = {  # symmetric functions, and the second derivative along e at a symmetric matrix
+    "squares": (lambda a: (xnp.linalg.eigvalsh(a) ** 2).sum(), lambda a, e: 2 * e),
+    "squares by eigh": (lambda a: (xnp.linalg.eigh(a)[0] ** 2).sum(), lambda a, e: 2 * e),
+    "cubes": (lambda a: (xnp.linalg.eigvalsh(a) ** 3).sum(), lambda a, e: 3 * (a @ e + e @ a)),
+    "singular values": (lambda a: (xc.linalg.svdvals(a) ** 2).sum(), lambda a, e: 2 * e),
+    "by svd": (
+        lambda a: (xnp.linalg.svd(a, compute_uv=True, full_matrices=False)[1] ** 2).sum(),
+        lambda a, e: 2 * e,
+    ),
+}
+SPACES = [(1, 1), (0, 0), (3, 3, 3), (1, 1, 2), (0, 0, 1), (2, -2), (1, 2), (1, 2, 4), (0, 1, 3)]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("name", OF_VALUES)
+def test_second_derivatives_of_functions_of_values_are_right_or_nan(name, order):
+    f, second = OF_VALUES[name]
+    for values in SPACES:
+        n = len(values)
+        turns = np.linalg.qr(np.random.default_rng(n).normal(size=(n, n)))[0]
+        for basis in (np.eye(n), turns):
+            a = (basis * values) @ basis.T
+            for e in (np.ones((n, n)) - np.eye(n), np.ones((n, n)), np.diag(np.arange(n))):
+                e = xnp.asarray(e.astype(float))
+                got, want = ORDERS[order](f, xnp.asarray(a), e), second(a, e)
+                apart = len({abs(x) if "sv" in name or "sing" in name else x for x in values}) == n
+                if apart or order == "forward over reverse":
+                    assert np.isfinite(got).all(), values
+                if np.isfinite(got).any():
+                    np.testing.assert_allclose(
+                        np.where(np.isfinite(got), got, want), want, atol=1e-9, err_msg=values
+                    )
+
+
 def by_vectors(a):
     w, v = xnp.linalg.eigh(a)
     return (v * xnp.exp(w)) @ xnp.conj(v.T)

@@ -19,7 +19,7 @@ import numpy as np
 
 from .._core import ArrayType, trace_closed, typeof
 from .._core.op import Linear, Op, registry
-from .elementwise import abs, convert, div, eq, gt, is_zero, le, lt, mul, ne, or_, select, sub
+from .elementwise import abs, convert, div, eq, gt, is_zero, le, lt, mul, ne, not_, or_, select, sub
 from .families import add, broadcast_in_dim, full_like_type, reduce_sum, zeros
 from .matrices import adjoint, batch_in_front, in_dtype_of, matmul, part
 from .reduce import reduce_max, reduce_or
@@ -101,7 +101,8 @@ def _coupled_values(p, y, change, *, pairs, free):
     bound = 30 * max(t.shape[-2:]) * float(np.finfo(real.dtype).eps)
     limit = mul(size, full_like_type(typeof(size), bound))
     limit = broadcast_in_dim(limit, shape=t.shape, dims=tuple(range(t.ndim - 2)))
-    unknown = select(eq(y, zeros(typeof(y))), gt(tested, limit), zeros(t.with_dtype(np.bool_)))
+    small = le(tested, limit)  # NaN is not
+    unknown = select(eq(y, zeros(typeof(y))), not_(small), zeros(t.with_dtype(np.bool_)))
     return [select(unknown, full_like_type(t, math.nan), divide_or_zero(p, y)), change]
 
 
@@ -259,15 +260,20 @@ def _aligned_linearize(primals, nonzero, *, outside):
     outs = aligned(*primals, outside=outside)
     if not any([nonzero[0], *nonzero[2 + outside :]]):
         return outs, lambda *_: [None] * len(bases)  # the basis belongs to the point, not to p
-    found = _needs_rotation(values, outside)
-    one = full_like_type(typeof(found).with_dtype(typeof(values).dtype), 1)
-    factor = select(found, full_like_type(typeof(one), math.nan), one)
+    factor = _unless_rotated(values, outside)
 
     def change(*tangents):
         changes = [_or_zeros(x, b) for x, b in zip(tangents[2 + outside :], bases, strict=True)]
         return [_times_each(x, factor) for x in changes]
 
     return outs, change
+
+
+def _unless_rotated(values, outside: bool):
+    """For each matrix 1, and NaN where a direction may rotate its vectors."""
+    found = _needs_rotation(values, outside)
+    one = full_like_type(typeof(found).with_dtype(typeof(values).dtype), 1)
+    return select(found, full_like_type(typeof(one), math.nan), one)
 
 
 def _times_each(x, factor):
@@ -291,3 +297,25 @@ def _aligned_jvp(primals, tangents, *, outside):
 aligned = Op("aligned", type=_aligned_type, lower=_aligned_lower, jvp=_aligned_jvp,
              linearize=_aligned_linearize, many=True)  # fmt: skip
 aligned._batch = batch_in_front(aligned)
+
+# Settled
+
+
+def _settled_jvp(primals, tangents, *, outside):
+    values, *bases = primals
+    changes = [_or_zeros(x, b) for x, b in zip(tangents[1:], bases, strict=True)]
+    return settled(*primals, outside=outside), settled(values, *changes, outside=outside)
+
+
+def _settled_transpose(cotangents, values, *bases, outside):
+    factor = _unless_rotated(values, outside)
+    return [None, *[None if ct is None else _times_each(ct, factor) for ct in cotangents]]
+
+
+# settled(values, *bases): the bases as they are, for the derivatives of the values. To first order it
+# does not matter which bases equal values have. To second order it does: forward mode has aligned ones,
+# and in reverse mode the cotangents do not tell, so there they are NaN.
+settled = Op("settled", type=lambda values, *bases, outside: [b.strong() for b in bases],
+             lower=lambda ctx, values, *bases, outside: list(bases), jvp=_settled_jvp,
+             transpose=_settled_transpose, many=True)  # fmt: skip
+settled._batch = batch_in_front(settled)

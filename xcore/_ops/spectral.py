@@ -21,6 +21,7 @@ from .coalescing import (
     gaps,
     in_columns,
     in_rows,
+    settled,
     square_of,
     sums,
     without_rounding,
@@ -132,12 +133,14 @@ def _eigh_jvp(primals, tangents, *, vectors):
 
 def _eigh_linearize(primals, nonzero, *, vectors):
     w, v = eigh(primals[0], vectors=True)
+    (of_values,) = settled(w, v, outside=False)
     if not vectors:
-        return [w], lambda a_dot: [_eigh_change(v, a_dot)[1]]
+        return [w], lambda a_dot: [_eigh_change(of_values, a_dot)[1]]
     gap = gaps(w)
 
     def change(a_dot):
-        omega, w_dot = coupled_pairs(*_eigh_change(v, a_dot), gap)
+        w_dot = _eigh_change(of_values, a_dot)[1]
+        omega, w_dot = coupled_pairs(_eigh_change(v, a_dot)[0], w_dot, gap)
         return [w_dot, matmul(v, omega)]
 
     return [w, v], change
@@ -394,11 +397,14 @@ def _svd_jvp(primals, tangents, *, full, vectors):
 
 def _svd_linearize(primals, nonzero, *, full, vectors):
     s, u, v, flipped = _svd_point(primals[0], full, vectors)
+    of_values = settled(s, u, v, outside=typeof(u).shape[-2] > typeof(u).shape[-1])
 
     def move(a_dot):
-        change = _svd_change(u, v, adjoint(a_dot) if flipped else a_dot)
+        a_dot = adjoint(a_dot) if flipped else a_dot
+        s_dot = _svd_change(*of_values, a_dot)[-1]
         if not vectors:
-            return list(change[-1:])
+            return [s_dot]
+        change = (*_svd_change(u, v, a_dot)[:-1], s_dot)
         return _svd_outs(*_svd_tangents(s, u, v, change, _divide_or_nan), flipped, vectors)
 
     return _svd_outs(s, u, v, flipped, vectors), move
