@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.special as scipy_special
 
+import xcore as xc
 import xcore.numpy as xnp
 import xcore.special as special
 from tests.special.table import POINTS
@@ -349,3 +350,47 @@ def test_incomplete_beta_with_one_huge_shape():
     held = x > 1e-300
     assert held.sum() > 200
     np.testing.assert_allclose(special.betainc(a, b, x)[held], 0.3, rtol=1e-9)
+
+
+def kummer(a, b, x):
+    """Σ (a)_k/(b)_k x^k/k! with 1000 digits to the end, past where terms grow once more."""
+    with mp.workdps(1000):
+        a, b, x = map(mp.mpf, (a, b, x))
+        term = total = mp.mpf(1)
+        for k in range(4000):
+            term = term * (a + k) / (b + k) * x / (k + 1)
+            total += term
+            if k > abs(b) + 10 and abs(term) < abs(total) * mp.mpf(10) ** -25:
+                break
+        return total
+
+
+@pytest.mark.parametrize(
+    "a, b, x",
+    [
+        (50.0, 0.5, -750.0),  # e^x vanishes, its product with the series does not
+        (300.0, 2.0, -720.0),
+        (0.0625, -44.45, -56.0),  # where b is far below 0 the other solution has its part
+        (-0.0375, -44.45, -56.0),
+        (0.0625, -20.7, -80.0),
+        (0.6392633, -171.24574, 59.094229),
+        (-0.0755019, -183.121468, 50.594777),
+    ],
+)
+def test_kummer_where_parts_vanish_or_return(a, b, x):
+    with xc.enable_x64():
+        found = float(special.hyp1f1(a, b, x))
+    np.testing.assert_allclose(found, float(kummer(a, b, x)), rtol=1e-9)
+
+
+def test_kummer_is_right_or_nan_over_its_arguments():
+    rng = np.random.default_rng(5)
+    a, b = (rng.choice([-1, 1], 60) * 10 ** rng.uniform(-2, 2.2, 60) for _ in range(2))
+    x = rng.choice([-1, 1, -1], 60) * 10 ** rng.uniform(-1, 2.6, 60)
+    with xc.enable_x64():
+        found = np.asarray(special.hyp1f1(a, b, x))
+    for got, *where in zip(found, a, b, x, strict=True):
+        true = kummer(*where)
+        if np.isfinite(got) and 1e-300 < abs(true) < 1e300:
+            assert abs(got - float(true)) < 1e-4 * abs(float(true)), where
+    assert np.isfinite(found).mean() > 0.8

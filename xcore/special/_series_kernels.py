@@ -118,13 +118,16 @@ def hyp1f1_f(a, b, x, linger: float = 1.0):
     pole = ops.and_(_is_pole(b), ops.not_(_ends_first(a, b)))
     left = ops.and_(x < 0.0, ops.not_(_is_pole(b)))
     far = ops.and_(-x > 40.0 + 3.0 * ops.abs(a) * (ops.abs(a - b) + 1.0), ops.not_(_is_pole(b - a)))
+    # the other solution, e^x (-x)^(a - b) Γ(b)/Γ(a), is no longer small where b is far below 0
+    far = ops.and_(far, -x > 40.0 - 4.0 * b)
     far = ops.and_(far, ops.not_(_is_pole(b)))
     near = ops.not_(ops.or_(far, pole))
     # Kummer's transformation M(a, b, x) = e^x M(b - a, b, -x)
     top = where(near, where(left, b - a, a), 1.0)
     base = where(pole, 1.0, b)
     series = _kummer_right(top, base, where(near, where(left, -x, x), 0.0), near, linger)
-    value = where(left, ops.exp(where(left, x, 0.0)), 1.0) * series
+    half = where(left, ops.exp(where(left, 0.5 * x, 0.0)), 1.0)  # e^x alone may vanish
+    value = where(ops.abs(series) < math.inf, half * series * half, where(left, math.nan, series))
     y = where(far, -x, 50.0)
     p, q = where(far, a, 1.0), where(far, base, 2.5)
     signs = gamma_sign_f(q) * gamma_sign_f(q - p)
