@@ -263,17 +263,26 @@ def test_frequent_mistakes_are_explained():
         assert pde.solve(pde.Helmholtz(Grid((n, n)), w + 1j), 1.0, report=True).ok
 
 
+@pytest.mark.parametrize("kind", ["a field", "a number", "a traced number"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("away", [0.0, 1e-13, 1e-2])
-def test_near_a_resonance_rounding_is_no_excuse(dtype, away):
-    """Of fields q, whose resonances are not known beforehand: success is of a small residual."""
-    grid = Grid((16, 16))
+@pytest.mark.parametrize("away", [0.0, 1e-13, 1e-10, 1e-2])
+def test_near_a_resonance_rounding_is_no_excuse(dtype, away, kind):
+    """Success is of a small residual, however q is given: at most the square root of the precision."""
+    grid, least = Grid((16, 16)), float(np.finfo(dtype).eps) ** 0.5
     values = -np.asarray(pde.Laplacian(grid).eigenvalues(), float)
+    f = lambda q: pde.solve(pde.Helmholtz(grid, q), np.ones((15, 15), dtype), report=True)
+    f = xc.jit(f) if kind == "a traced number" else f
     for w in (values.min(), values.max()):
-        q = np.full((15, 15), w * (1 + away), dtype)
-        found = pde.solve(pde.Helmholtz(grid, q), np.ones((15, 15), dtype), report=True)
+        q = np.asarray(w * (1 + away), dtype)
+        q = np.full((15, 15), q) if kind == "a field" else q
+        try:
+            found = f(q)
+        except ValueError as e:  # of a number that is known when the program is made
+            assert "At a resonance" in str(e) and kind == "a number" and away < 1e-3
+            continue
         left = np.linalg.norm(np.asarray(pde.Helmholtz(grid, q)(found.value)) - 1.0) / 15
-        assert (not found.ok or left < 0.1) and (away < 1e-3 or found.ok)
+        assert not found.ok or left < 2 * least, (left, found)
+        assert away < 1e-3 or found.ok
 
 
 def test_matrices_have_the_digits_and_the_parts_that_are_asked_for():

@@ -48,9 +48,10 @@ def judged(op, u, right, goal, excess, status=None):
         if status is not None:
             explained = explained & (status != Status.max_steps)
         explained = explained | (residual <= default_rtol(typeof(u).dtype))
+        known = xnp.asarray(op.resonant)
+        resonant, explained = known | (rounding > _most(op)), explained & ~known
     else:
-        rounding, explained = 0, True
-    resonant = rounding > _most(op)
+        resonant, explained = xnp.zeros((), bool), True
     goal = xnp.asarray(goal, typeof(residual).dtype)
     good = (residual + _UNSEEN * eps * (size > 0) <= goal) & (excess <= UNBALANCED) & explained
     found = (

@@ -324,6 +324,15 @@ class Helmholtz(GridOperator):
     has_energy = False
     accuracy = property(lambda self: self.order)
 
+    @property
+    def resonant(self):
+        """Whether a q that is one number is next to an eigenvalue of -Δ."""
+        if self.q.ndim:
+            return False
+        real = dtypes.to_real(self.q.dtype)
+        apart = xnp.min(xnp.abs(self.laplacian.symbol(real) + self.q))
+        return float(dtypes.finfo(real).eps) ** 0.5 * xnp.abs(self.q) > apart
+
     def prepared(self, who: str):
         """With a q that is known to be 0 Laplace's, which may be singular. Raises where Δ + q is known to be so
         but for rounding."""
