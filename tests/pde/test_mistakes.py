@@ -45,3 +45,20 @@ def test_powers_are_products_that_are_solved():
     assert (Diffusion(GRID, 2.0) ** 3).reach == (3, 3) and (LAP**1).shape == LAP.shape
     with pytest.raises(ValueError, match="1 or more"):
         operator.pow(LAP, 0)
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        pde.Laplacian(pde.Grid((8, 8))),
+        pde.Laplacian(pde.Grid.cells((8, 8))),
+        pde.Masked(pde.Grid((8, 8)), lambda x, y: x + y < 1.2),
+    ],
+    ids=["nodes", "cells", "masked"],
+)
+def test_integrals_of_what_is_no_field_say_what_one_is(op):
+    assert float(op.integrate(1.0)) == pytest.approx(float(op.integrate(np.ones(op.field_shape))))
+    assert float(op.integrate(lambda x, y: x + 0 * y)) > 0
+    for wrong in ((3, 3), (10, 10)):
+        with pytest.raises(ValueError, match=r"\.field: operands need a function, or an array"):
+            op.integrate(np.ones(wrong))

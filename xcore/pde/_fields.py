@@ -195,7 +195,8 @@ class GridOperator(LinearOperator):
 
     def integrate(self, u):
         """The integral of a field, by the volumes of its nodes."""
-        return xnp.sum(xnp.asarray(u) * self.volumes(typeof(xnp.asarray(u)).dtype))
+        u = self.operand(u)
+        return xnp.sum(u * self.volumes(typeof(u).dtype))
 
     # What ``solve`` asks an operator
 

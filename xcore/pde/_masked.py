@@ -122,7 +122,7 @@ class Masked(GridOperator):
     def integrate(self, u: ArrayLike) -> Array:
         """The integral of a field, by the volumes of its nodes: of order 2 if u vanishes on the
         boundary, else of order 1."""
-        return GridOperator.integrate(self, xnp.where(self.inside, u, 0))
+        return GridOperator.integrate(self, xnp.where(self.inside, self.field(u), 0))
 
     def __call__(self, u: ArrayLike) -> Array:
         return _applied(self, self.operand(u))
