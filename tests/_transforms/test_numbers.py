@@ -183,3 +183,20 @@ def test_a_value_that_is_not_differentiated_is_a_number():
     f = lambda x, y: x * float(y) * float(xnp.sin(y))
     assert xc.grad(f)(3.0, 2.0) == np.float32(2.0) * np.sin(np.float32(2.0))
     assert xc.jvp(lambda x: f(x, 2.0), (3.0,), (1.0,))[1] == xc.grad(f)(3.0, 2.0)
+
+
+WANT_NUMBERS = {
+    "arange": lambda x: xnp.arange(0, x, 1.0).sum(),
+    "linspace": lambda x: xnp.linspace(0, 1, x).sum(),
+    "mgrid": lambda x: xnp.mgrid[0:x:1.0].sum(),
+    "static": lambda x: xc.jit(lambda a, b: a * b, static_argnums=1)(2.0, x),
+}
+
+
+@pytest.mark.parametrize("name", WANT_NUMBERS)
+def test_functions_that_want_numbers_speak_of_the_derivative(name):
+    f = WANT_NUMBERS[name]
+    with pytest.raises(xc.errors.ConcretizationError, match=r"being differentiated.*stop_gradient"):
+        xc.grad(f)(3.0)
+    with pytest.raises(xc.errors.ConcretizationError, match="until the compiled program runs"):
+        xc.jit(xc.grad(f))(3.0)

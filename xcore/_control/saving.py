@@ -460,7 +460,8 @@ class Checkpointer:
         except CheckpointError as e:
             if store.is_whole(self.path(step)):
                 raise  # it is not the checkpoint that is wrong
-            raise CheckpointError(f"{e} {self._whole_before(step)}") from e
+            told = str(e).removesuffix(".")  # of the system it has none
+            raise CheckpointError(f"{told}. {self._whole_before(step)}") from e
 
     def _whole_before(self, step: int) -> str:
         older = [k for k in self.all_steps() if k < step]

@@ -235,6 +235,8 @@ _KINDS = {
 def no_concrete_value(
     tracer: Any, needed_for: str, origin: str, place: str = ""
 ) -> ConcretizationError:
+    if tracer.varies and tracer.concrete() is not None:  # it is there, with a derivative
+        return number_loses_tangent(tracer, needed_for, place)
     advice = {
         "bool": "Use xnp.where or xcore.lax.cond for branches and xcore.lax.while_loop for loops",
         "index": "Use xcore.lax.fori_loop for loops over traced counts and xcore.lax.dynamic_slice for indexing",
@@ -253,11 +255,13 @@ def no_concrete_value(
 
 def number_loses_tangent(tracer: Any, needed_for: str, place: str = "") -> ConcretizationError:
     what = _WANTED.get(needed_for, needed_for)
+    advice = "Give a number of Python's own; or"
+    if needed_for in _WANTED:
+        advice = "Use the function of xcore.numpy (xnp) or xcore.scipy, or an operator, which keep derivatives; or"
     return _KINDS.get(needed_for, ConcretizationError)(
         f"Python needs {what} here, but the value is being differentiated: {tracer.type} has a derivative, "
-        "which a plain number cannot carry, so that of the result would silently be 0. Use the function of "
-        "xcore.numpy (xnp) or xcore.scipy, or an operator, which keep derivatives; or, where the derivative is "
-        f"not wanted, ask xcore.lax.stop_gradient(x) for the number instead of x.{_on_its_own_line(place)}"
+        f"which a plain number cannot carry, so that of the result would silently be 0. {advice}, where the "
+        f"derivative is not wanted, ask xcore.lax.stop_gradient(x) for the number instead of x.{_on_its_own_line(place)}"
     )
 
 
