@@ -63,7 +63,7 @@ CALLS = {
     "odeint": (180, lambda: odeint(lambda y, t: -y, 1.0, X)),
     "integrate": (430, lambda: pde.integrate(lambda u, t: -u, X, (0.0, 1.0))),
     "minimize": (640, lambda: optimize.minimize(valley, xnp.zeros(4))),
-    "poisson": (540, lambda: pde.poisson(FIELD, GRID)),
+    "poisson": (230, lambda: pde.poisson(FIELD, GRID)),
     "cp_als": (745, lambda: decomp.cp_als(TENSOR, 2, max_steps=3)),
     "sparse product": (85, lambda: BAND @ RIGHT),
     "sparse solution": (165, lambda: sparse.solve(BAND, RIGHT)),

@@ -261,7 +261,8 @@ def number_loses_tangent(tracer: Any, needed_for: str, place: str = "") -> Concr
     return _KINDS.get(needed_for, ConcretizationError)(
         f"Python needs {what} here, but the value is being differentiated: {tracer.type} has a derivative, "
         f"which a plain number cannot carry, so that of the result would silently be 0. {advice}, where the "
-        f"derivative is not wanted, ask xcore.lax.stop_gradient(x) for the number instead of x.{_on_its_own_line(place)}"
+        "derivative is not wanted, ask xcore.lax.stop_gradient(x) for the number instead of x."
+        f"{_on_its_own_line(place)}"
     )
 
 

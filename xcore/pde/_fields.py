@@ -216,7 +216,9 @@ class GridOperator(LinearOperator):
     own_volumes = False  # whether volumes are others than those of the grid's boxes
     constant = False  # whether its coefficients are numbers, the same for all axes
     has_energy = True  # whether ∫ u op(u) tells how large an error along u is
-    resonant = False  # whether rounding of a coefficient alone changes solutions in half of their digits
+    resonant = (
+        False  # whether rounding of a coefficient alone changes solutions in half of their digits
+    )
     skew = False  # whether it is unsymmetric, also when weighted by volumes
     conductances = (1.0,)  # of all axes, or of each
 
