@@ -12,7 +12,7 @@ import xcore.numpy as xnp
 from tests.accuracy import wide as w
 from tests.accuracy.book import Ratio, Routine
 from tests.accuracy.dense import digits, over, unit
-from tests.accuracy.matrices import generator, matrix
+from tests.accuracy.matrices import DTYPES, generator, matrix
 
 la = xc.linalg
 MILD = (
@@ -139,7 +139,7 @@ def _off_the_cut(family, n, dtype):
 
 
 def _row(name, problem, call, judge, families=MILD):
-    return Routine(name, "functions of matrices", problem, call, judge, families, ("f16", "f32", "f64", "c128"), SIZES)  # fmt: skip
+    return Routine(name, "functions of matrices", problem, call, judge, families, tuple(DTYPES), SIZES)  # fmt: skip
 
 
 REGULAR = tuple(f for f in MILD if f not in ("near-singular", "wilkinson"))
