@@ -238,3 +238,20 @@ def test_where_blas_has_no_threads_factors_are_made_as_well(monkeypatch):
         )
     finally:
         _superlu._blas.cache_clear()
+
+
+KINDS = {
+    "host": {}, "device": {"on": "device"}, "cholesky": {"kind": "cholesky"}, "ldl": {"kind": "ldl"},
+    "qr": {"kind": "qr"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_right_sides_have_no_solutions(kind):
+    a = sparse.csr_array(
+        np.diag([2.0, 3.0, 4.0]) + np.diag([1.0, 1.0], 1) + np.diag([1.0, 1.0], -1)
+    )
+    factors = sparse.factorise(a, **KINDS[kind])
+    assert factors.solve(np.ones((3, 0))).shape == (3, 0)
+    told = factors.solve(np.ones((3, 0)), report=True)
+    assert told.value.shape == (3, 0) and bool(told.ok)

@@ -288,7 +288,7 @@ def _backward(plan: Fronts, factors: Any, ahead: list[Array]) -> Array:
             others = _lines(whole, d.parent, d.above)
         y = y - xnp.conj(beside).mT @ others
         x = _back(low, y)
-        out.append(x.reshape(-1, x.shape[2]))
+        out.append(x.reshape(x.shape[0] * x.shape[1], x.shape[2]))
         whole = xnp.concatenate([x, others], axis=1)
     return _gathered(xnp.concatenate(out), plan.place)
 

@@ -111,7 +111,7 @@ def _backward(plan: Fronts, factors: list[Front], ahead: list[Array], turned: bo
             others = _lines(whole, d.parent, d.above)
         y = y - (f.beside.mT if turned else f.above) @ others
         x = take_rows(lower(f.packed, y, True), _back(f.order)) if turned else upper(f.packed, y)
-        out.append(x.reshape(-1, x.shape[2]))
+        out.append(x.reshape(x.shape[0] * x.shape[1], x.shape[2]))
         whole = xnp.concatenate([x, others], axis=1)
     return _gathered(xnp.concatenate(out), plan.place)
 

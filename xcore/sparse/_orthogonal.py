@@ -253,7 +253,7 @@ def _onto(plan: Plan, qs: list[Array], ws: list[Array]) -> Array:
         f, k = len(w), w.shape[2]
         left = xnp.zeros((f, d.rest, k), w.dtype) if whole is None else _lines(whole, *_up(plan, d))
         whole = q @ xnp.concatenate([w, left], axis=1)
-        out.append(whole[:, : d.taken.shape[1]].reshape(-1, k))
+        out.append(whole[:, : d.taken.shape[1]].reshape(whole.shape[0] * d.taken.shape[1], k))
     return _gathered(
         xnp.concatenate([*out, xnp.zeros((1, out[0].shape[1]), out[0].dtype)]), plan.place
     )

@@ -18,7 +18,7 @@ from .._core import Array, ArrayLike, dtypes, struct, tree
 from .._solution import Solution, Status, first_that_holds
 from ..linalg import LinearOperator
 from ..linalg._arguments import epsilon
-from ..linalg._equations import Equation, coins, judged, roundings, through
+from ..linalg._equations import Equation, coins, judged, nothing_to_solve, roundings, through
 from ._matrix import Sparse, over_batches
 from ._orthogonal import factors_of, pivots, plan_of, solved_together, upper_values
 from ._pattern import Pattern, places, shared
@@ -210,8 +210,10 @@ def _solved(f: QR, whole: Sparse, right: Array, report: bool) -> tuple[Array, Ar
         (~finite, Status.not_finite), (bad, Status.singular), default=Status.success
     )
     status = xnp.broadcast_to(status, x.shape[:-2])
-    if not report or not all(x.shape[-2:]):
+    if not report:
         return x, status, None
+    if not all(x.shape[-2:]):
+        return x, *nothing_to_solve(x)
     return x, *_judged(f, whole, leaves, structure, right, x, status)
 
 
