@@ -1,6 +1,6 @@
 """Derivatives where eigenvalues or singular values meet, and of determinants at singular matrices.
 
-Through the faces, these are the tests of the operations ``aligned`` and ``coupled``.
+Through the faces, these are the tests of the operations ``aligned``, ``coupled`` and ``settled``.
 
 References: the same quantities by formulas that never see the spectrum (traces of powers and
 exponentials, minors, Frobenius norms), SciPy's exponentials of block matrices, and differences.

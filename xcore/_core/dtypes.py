@@ -140,8 +140,9 @@ def named(spec: Any, bits: int | None = None) -> np.dtype[Any]:
     >>> named(np.float64)
     dtype('float64')
     """
-    if isinstance(spec, np.dtype) and spec in _KIND:
-        return cast("np.dtype[Any]", spec)
+    given: Any = spec
+    if isinstance(spec, np.dtype) and given in _KIND:
+        return given
     if isinstance(spec, (str, type)):
         found = _default_or_named(spec, bits)
         if found is not None:
@@ -439,7 +440,7 @@ def scalar_dtype(value: Any, wide: bool = False, any_int: bool = True) -> np.dty
     integer that fits has none to lose. An int that becomes an array (not ``any_int``) has to fit in 32
     bits where there are no more, as in JAX (narrow).
     """
-    cls = cast(Any, type(value))
+    cls: Any = value.__class__
     if cls is bool:
         return bool_
     bits = 64 if wide and cls is not int else config.settings().default_bits

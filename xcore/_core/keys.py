@@ -11,8 +11,12 @@ def exact(value: Any) -> tuple[Any, Any]:
     """A key that differs where the meaning may: the class, and the value with signs of its zeros."""
     given: Any = value
     if isinstance(value, tuple):
-        return given.__class__, tuple(map(exact, given))
+        each = [(v.__class__, v) if v.__class__ in _PLAIN else exact(v) for v in given]
+        return given.__class__, tuple(each)
     return value.__class__, repr(value) if has_zero(value) else value
+
+
+_PLAIN = frozenset({str, int, bool, type(None)})
 
 
 def classes(values: tuple[Any, ...]) -> tuple[Any, ...]:
