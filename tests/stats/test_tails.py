@@ -578,3 +578,11 @@ def test_derivatives_of_f():
         logpdf, isf = (lambda z, f=f: f(z, 4.0, 5.0) for f in (stats.f.logpdf, stats.f.isf))
         np.testing.assert_allclose(xc.grad(logpdf)(1e-160), 1e160, rtol=1e-6)
         np.testing.assert_allclose(xc.grad(isf)(1e-100), -8.25e139, rtol=1e-2)
+
+
+@pytest.mark.parametrize("dof", [4.0, 1e4, 1e8])
+def test_slopes_of_f_are_its_density_with_many_degrees_of_freedom(dof):
+    with xc.enable_x64():
+        for x in (0.999, 1.0, 1.001):
+            slope, density = xc.grad(lambda z: stats.f.cdf(z, dof, dof))(x), stats.f.pdf(x, dof, dof)
+            np.testing.assert_allclose(slope, density, rtol=1e-7)

@@ -56,7 +56,7 @@ def poisson(
     >>> xc.pde.poisson(2.0, xc.pde.Grid(4)).round(4)
     Array([0.1875, 0.25  , 0.1875], dtype=float32)
     """
-    known = bc is ZERO and isinstance(grid, Grid)
+    known = bc is ZERO and isinstance(grid, Grid) and isinstance(order, int | str)
     lap = _with_zeros(grid, order) if known else Laplacian(grid, bc, order)
     f = _real(lap.mean(f))
     u, excess = _poisson(lap, f.astype(lap.with_data(typeof(f).dtype)))

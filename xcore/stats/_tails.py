@@ -90,6 +90,7 @@ def beta_odds(a, b, r, log_r):
     r = xnp.where(low | high, 1.0, r)
     middle = betainc_pair(a, b, r / (1 + r), 1 / (1 + r))
     tail = _log_first_beta(xnp.where(high, b, a), a, b, -xnp.abs(log_r))
+    tail = xnp.where(low | high, tail, -1.0)  # elsewhere its exponential may overflow
     return xnp.where(low, xnp.exp(tail), xnp.where(high, -xnp.expm1(tail), middle))
 
 
