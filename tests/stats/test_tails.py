@@ -584,5 +584,8 @@ def test_derivatives_of_f():
 def test_slopes_of_f_are_its_density_with_many_degrees_of_freedom(dof):
     with xc.enable_x64():
         for x in (0.999, 1.0, 1.001):
-            slope, density = xc.grad(lambda z: stats.f.cdf(z, dof, dof))(x), stats.f.pdf(x, dof, dof)
+            slope, density = (
+                xc.grad(lambda z: stats.f.cdf(z, dof, dof))(x),
+                stats.f.pdf(x, dof, dof),
+            )
             np.testing.assert_allclose(slope, density, rtol=1e-7)
