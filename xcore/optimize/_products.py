@@ -45,9 +45,12 @@ def by_products(problem, z, g, held, products) -> Sight:
     bends = known["least"] < -(eps**0.5) * known["most"]
     newton, found = solved(-d * g)
     again = lambda g: d * solved(-d * g)[0]  # noqa: E731
+    probable = 2 * reach  # as far as rounding errors may lead
     ways = d * xnp.stack([known["way"], dead.astype(z.dtype)])
     return Sight(
-        _first_of(d * newton, again), 2 * d * xnp.abs(reach), xnp.where(open_, 0, known["least"]), power_of_two(d),
+        _first_of(d * newton, again), d * xnp.abs(probable), xnp.where(open_, 0, known["least"]),
+        power_of_two(d),
+        (d * probable, xnp.vdot(probable, scaled(probable))),
         hidden=xnp.zeros_like(z), noise=xnp.vdot(noise, noise), bottoms=ways,
         rising=xnp.stack([~(open_ | bends), xnp.zeros((), bool)]),
         open=xnp.sum(dead, dtype=np.int32) + open_.astype(np.int32),

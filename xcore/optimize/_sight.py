@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .. import numpy as xnp
+from .._control.loops import map as map_
 from .._core import typeof
+from ..numpy._select import safe_divide
 from ._problem import largest
 from ._products import by_products
 from ._units import FULL, PRODUCTS, Sight, equilibrated, power_of_two
@@ -12,6 +16,7 @@ from ._units import FULL, PRODUCTS, Sight, equilibrated, power_of_two
 # only: where m is 8 the way to go is 1 + 18 · (6/7)⁷ = 7 steps, as it should be, where it is 4 then 6 for 3
 SLOW = 18
 SOFT = 2  # so many directions of least curvature, as far as variables may go, are looked along
+VANISHED = 16  # times as far at most, where curvature is lost on the way
 LEAST = 6  # and so many of least curvature in units in which its diagonal is 1
 
 
@@ -34,14 +39,31 @@ def look(problem, z, reach, full: int = FULL, products=PRODUCTS) -> Sight:
         return _blind(f, g, free, problem.units.x)
     newton = seen.newton(free)
     step = xnp.where(held, 0, xnp.clip(z + newton, problem.lower, problem.upper) - z)
-    after = problem.value_and_grad(z + step)[1]
+    after, doubt = _from_there(problem, z, g, step, seen)
     second = xnp.where(held | (z + step <= problem.lower) | (z + step >= problem.upper), 0, after)
     left = xnp.abs(step) + SLOW * xnp.abs(seen.newton(second))
     gain = xnp.where(seen.straight, xnp.inf, -0.5 * xnp.vdot(free, newton))
     return seen._replace(
         f=f, g=g, step=step, left=xnp.where(held, 0, left), gain=gain, kind=kind,
-        doubt=xnp.where(held, 0, seen.doubt),
+        doubt=xnp.where(held, 0, doubt),
     )  # fmt: skip
+
+
+def _from_there(problem, z, g, step, seen):
+    """(the gradient where the step ends, how far rounding errors of gradients move that end).
+
+    They lead as far as themselves by the curvature, where it lasts. At minima of higher order there is less of it on
+    the way: gradients at twice the length of a step that may be lost in their rounding errors tell how much.
+    """
+    u, bend = seen.unsure
+    far = z + np.array([[4], [-4]], z.dtype) * u
+    there = xnp.clip(far, problem.lower, problem.upper)
+    grads = map_(lambda x: problem.value_and_grad(x)[1], xnp.concatenate([(z + step)[None], there]))
+    change = xnp.abs((grads[1:] - g) @ u)
+    seeing = xnp.isfinite(change) & xnp.all(there == far, axis=1) & (bend > 0)
+    # a quarter of what a lasting curvature changes may be rounding errors
+    lasting = xnp.where(seeing, safe_divide(change, bend) - 1, 4)
+    return grads[0], seen.doubt * (4 / xnp.clip(xnp.min(lasting), 4 / VANISHED, 4))
 
 
 def _by_matrix(h, g, held, z, reach) -> Sight:
@@ -69,13 +91,18 @@ def _by_matrix(h, g, held, z, reach) -> Sight:
     straight = (most == 0) & (largest(xnp.where(lost, 0, c)) > 0)
     unit = xnp.where(straight, power_of_two(1 / xnp.sqrt(largest(g * d))), d)
     missing = xnp.sum(~bends) - xnp.sum(held)
+    # of what rounding errors leave open, the step that is the largest part of its variables' reach
+    steps = (d * q.T) * unknown[:, None]
+    part = xnp.max(xnp.abs(steps) / xnp.where(reach > 0, reach, 1), axis=1, initial=0)
+    most_of_it = xnp.argmax(part)
+    unsure = steps[most_of_it], w[most_of_it] * unknown[most_of_it] ** 2
     softest, across = _softest(h, held, reach / d)
     some = xnp.cos(xnp.arange(n, dtype=typeof(q).dtype))
     loose = xnp.where(missing > 0, q @ xnp.where(bends, 0, some), softest[0])
     bottoms = xnp.concatenate([q[:, :LEAST].T, softest])
     return Sight(
         lambda g: step(g, ~lost), d * xnp.sqrt((q * q) @ (unknown * unknown)), w[0], unit,
-        xnp.where(fine, xnp.abs(h), 1), hidden=d * (q @ (xnp.where(lost, -c, 0) / size)),
+        unsure, xnp.where(fine, xnp.abs(h), 1), hidden=d * (q @ (xnp.where(lost, -c, 0) / size)),
         noise=eps * eps * xnp.vdot(xnp.abs(z), xnp.abs(h) @ xnp.abs(z)),
         bottoms=d * bottoms, rising=xnp.sum(bottoms @ h * bottoms, axis=1) > 4 * eps * n * most,
         open=missing, loose=(d * loose).astype(g.dtype), straight=straight,

@@ -89,6 +89,7 @@ class Sight(NamedTuple):
     Attributes:
       newton: of a gradient, the step to where it vanishes, to first order.
       doubt: of each variable, how far rounding errors of the gradient move the end of the step.
+      unsure: the step that they make most of, and the curvature along it, of that length.
       least: the smallest eigenvalue of the Hessian with a diagonal of ones; NaN if it is not known.
       diagonal: units in which the Hessian has such a diagonal.
       coupling: the absolute values of that Hessian; None if it is not known.
@@ -112,6 +113,7 @@ class Sight(NamedTuple):
     doubt: Any
     least: Any
     diagonal: Any
+    unsure: Any = None
     coupling: Any = None
     hidden: Any = None
     noise: Any = None
