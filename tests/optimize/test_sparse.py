@@ -171,3 +171,16 @@ def test_equations():
     for unit in (1e-150, 1e150):
         found = solve(xnp.asarray(unit, dtype="float64"))
         assert found.success and abs(found.x[0] / unit - 2) < 1e-9
+
+
+def test_a_minimum_without_curvature_is_no_saddle():
+    sixth = lambda x, unit: unit * (xnp.sum((x - 1) ** 6) + xnp.sum(xnp.diff(x) ** 2))
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        start, unit = 1 + rng.uniform(-0.5, 0.5, 2), 10.0 ** rng.integers(-15, 15)
+        for dtype in (np.float32, np.float64):
+            found = xo.minimize(
+                sixth, start.astype(dtype), args=(dtype(unit),), method=xo.SparseNewton()
+            )
+            assert found.status != xo.Status.saddle, (dtype, start, unit)
+            assert not found.ok, (dtype, start, unit)

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .. import sparse
-from .._control import eval_shape
+from .._control import cond, eval_shape
 from .._core import errors, static, struct, typeof
 from .._iterate import checkpoints
 from .._solution import Certificate
@@ -101,7 +101,7 @@ class SparseNewton:
         x, g, mu = s["x"], s["g"], s["damping"]
         d, eps = _units(s["h"]), xnp.finfo(typeof(s["x"]).dtype).eps
         a = s["h"] / d / d[:, None]
-        factors = cholesky(a + sparse.eye_array(a.shape[0], dtype=a.dtype) * mu)
+        factors = _damped(a, mu)
         q = factors @ (-g / d)
         good = factors.ok & xnp.all(xnp.isfinite(q))
         q = xnp.where(good, q, 0)
@@ -133,6 +133,10 @@ class SparseNewton:
         }  # fmt: skip
 
 
+def _damped(a, mu):
+    return cholesky(a + sparse.eye_array(a.shape[0], dtype=a.dtype) * mu)
+
+
 def _judged(problem: Any, s: dict[str, Any], tol: Any) -> tuple:
     """(status, error, gain): how far the minimum is, from values, gradient and Hessian evaluated anew.
 
@@ -158,10 +162,13 @@ def _judged(problem: Any, s: dict[str, Any], tol: Any) -> tuple:
     error = xnp.where(definite & xnp.isfinite(error), error, xnp.inf)
     fine = xnp.isfinite(f) & xnp.isfinite(largest(g))
     near = largest(g / d) <= tol * xnp.maximum(reach, xnp.finfo(x.dtype).tiny)
+    # a least eigenvalue of rounding errors is none
+    bends = near & ~factors.ok
+    bends = cond(bends, lambda: ~_damped(a, xnp.finfo(x.dtype).eps ** 0.5).ok, lambda: bends)
     last = s["status"]
     status = first_of(
         (~fine, Status.not_finite), (last == np.int32(Status.unbounded), Status.unbounded),
-        (error <= tol, Status.success), (near & ~factors.ok, Status.saddle),
+        (error <= tol, Status.success), (bends, Status.saddle),
         (last == np.int32(Status.success), Status.flat),
     )  # fmt: skip
     status = xnp.where(status == RUNNING, last, status)
