@@ -111,7 +111,7 @@ def subnormals(x, axes=None):
         return subnormals(xnp.real(x), axes) | subnormals(xnp.imag(x), axes)
     limits = xnp.finfo(x.dtype)
     whole = np.dtype(f"uint{limits.bits}")
-    bits = ops.bitcast_convert(x, dtype=whole)
-    fraction = bits & whole.type((1 << limits.nmant) - 1)  # pyright: ignore[reportOperatorIssue]
-    exponent = bits & whole.type(((1 << _exponent_bits(limits)) - 1) << limits.nmant)  # pyright: ignore[reportOperatorIssue]
-    return xnp.any((fraction != 0) & (exponent == 0), axes)
+    sign, least = 1 << (int(limits.bits) - 1), 1 << int(limits.nmant)
+    bits = ops.bitcast_convert(x, dtype=whole) & whole.type(sign - 1)
+    # 0 becomes the largest number
+    return xnp.any(bits - whole.type(1) < whole.type(least - 1), axes)
