@@ -1,12 +1,17 @@
 """Patterns are those of dense derivatives, values theirs; colourings are valid."""
 
+import itertools
+
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 import xcore as xc
 import xcore.numpy as xnp
 from xcore import lax, sparse
 from xcore.sparse import _colouring as colouring
+from xcore.sparse._orders import order_of
 
 N = 8
 MASK = np.arange(N) % 3 == 1
@@ -167,6 +172,99 @@ def test_colourings_are_valid(shape, density):
         row, group = colouring.recovered(q, colour)
         np.testing.assert_allclose(products[row, group], h[q.rows, q.columns], rtol=1e-12)
         assert colour.max() <= colouring.columns(q).max()
+
+
+def symmetric_places(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(0, 40))
+    a = rng.random((n, n)) < rng.choice([0.0, 0.03, 0.1, 0.5, 1.0])
+    return a | a.T | (rng.random() < 0.5) * np.eye(n, dtype=bool)
+
+
+def is_forest(edges):
+    trees = connected_components(csr_array(edges), directed=False)[0] if len(edges) else 0
+    return edges.sum() == 2 * (len(edges) - trees)
+
+
+ORDERS = ("auto", "natural", "largest-first", "smallest-last", "incidence-degree")
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("seed", range(12))
+def test_colours_of_symmetric_places_tell_all_elements(seed, order):
+    places = symmetric_places(seed)
+    p = sparse.Pattern(*np.nonzero(places), places.shape)
+    values = np.random.default_rng(seed).normal(size=places.shape)
+    h = np.where(places, values + values.T, 0)
+    products = lambda colour: h @ (colour[:, None] == np.arange(colouring.count(colour)))
+    colour, elements = colouring.by_substitution(p, order)
+    neighbours = places & ~np.eye(len(places), dtype=bool)
+    assert not (neighbours & (colour == colour[:, None])).any()
+    for a, b in itertools.combinations(range(colouring.count(colour)), 2):
+        both = np.flatnonzero((colour == a) | (colour == b))
+        assert is_forest(neighbours[np.ix_(both, both)])
+    found = elements.of(xnp.asarray(products(colour).T))
+    np.testing.assert_allclose(found, h[p.rows, p.columns], rtol=0, atol=1e-12)
+    star = colouring.star(p, order)
+    row, group = colouring.recovered(p, star)
+    np.testing.assert_allclose(products(star)[row, group], h[p.rows, p.columns], rtol=1e-12)
+    columns = colouring.columns(p, order)
+    assert len(np.unique(p.rows * 1000 + columns[p.columns])) == p.nnz
+    if order == "auto":
+        for kind in (colouring.star, colouring.without_cycles):
+            each = [colouring.count(kind(p, o)) for o in ("natural", "smallest-last")]
+            assert colouring.count(kind(p)) <= max(2, min(each))
+
+
+def test_orders_are_those_of_their_papers():
+    a = np.zeros((6, 6), bool)  # a triangle 0 1 2 with a path 2 3 4 and a vertex alone
+    for i, j in ((0, 1), (1, 2), (0, 2), (2, 3), (3, 4)):
+        a[i, j] = a[j, i] = True
+    graph = sparse.Pattern(*np.nonzero(a), a.shape)
+    assert order_of(graph, "largest-first") == [2, 0, 1, 3, 4, 5]
+    assert order_of(graph, "smallest-last")[-1] == 5
+    left = list(range(6))
+    for v in order_of(graph, "smallest-last")[::-1]:  # each has fewest neighbours among those left
+        degrees = a[np.ix_(left, left)].sum(0)
+        assert degrees[left.index(v)] == degrees.min()
+        left.remove(v)
+    first = []
+    for v in order_of(graph, "incidence-degree"):
+        before = a[:, first].sum(1)
+        assert before[v] == max(before[w] for w in range(6) if w not in first)
+        first.append(v)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_hessians_by_substitution(order):
+    f = lambda x: xnp.sum(xnp.sin(x[1:] * x[:-1])) + xnp.sum(x**4) + xnp.sum(x[5:] * x[:-5] ** 2)
+    x = xnp.linspace(0, 1, 23, dtype="float64")
+    h = sparse.hessian(f, colouring="acyclic", order=order)
+    whole = xc.hessian(f)(x)
+    np.testing.assert_allclose(h(x).todense(), whole, atol=1e-14)
+    np.testing.assert_allclose(xc.jit(h)(x).todense(), whole, atol=1e-14)
+    two = xc.vmap(lambda x: h(x).values)(xnp.stack([x, 2 * x]))
+    np.testing.assert_allclose(two, [h(x).values, h(2 * x).values], atol=1e-13)
+    slope = xc.grad(lambda x: h(x).values.sum())(x)
+    np.testing.assert_allclose(slope, xc.grad(lambda x: xc.hessian(f)(x).sum())(x), atol=1e-13)
+    j = sparse.jacobian(xc.grad(f), order=order)(x)
+    np.testing.assert_allclose(j.todense(), whole, atol=1e-14)
+
+
+def test_colours_need_fewer_products_by_substitution():
+    line = sparse.diags([1.0, 2.0, 1.0], offsets=[-1, 0, 1], shape=(20, 20))
+    grid = sparse.kronsum(line, line).pattern
+    number = lambda kind: int(sparse.colours(grid, kind).max()) + 1
+    assert [number(k) for k in ("columns", "rows", "star", "acyclic")] == [7, 7, 6, 4]
+    with pytest.raises(ValueError, match="symmetric"):
+        sparse.colours(sparse.Pattern([0], [1], (2, 2)), "acyclic")
+    with pytest.raises(ValueError, match="Pattern"):
+        sparse.colours(np.eye(3))
+    with pytest.raises(ValueError, match="order must be one of"):
+        sparse.hessian(lambda x: x.sum(), order="last")
+    row = sparse.Pattern(np.zeros(20_000, int), np.arange(20_000), (1, 20_000))
+    with pytest.raises(ValueError, match="order='auto'"):
+        sparse.colours(row, order="smallest-last")
 
 
 def arrow(n, full=1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .. import numpy as xnp
-from .._control.loops import map as map_
+from .._control import scan
 from .._core import typeof
 from ..numpy._select import safe_divide
 from ._problem import largest
@@ -58,7 +58,8 @@ def _from_there(problem, z, g, step, seen):
     u, bend = seen.unsure
     far = z + np.array([[4], [-4]], z.dtype) * u
     there = xnp.clip(far, problem.lower, problem.upper)
-    grads = map_(lambda x: problem.value_and_grad(x)[1], xnp.concatenate([(z + step)[None], there]))
+    points = xnp.concatenate([(z + step)[None], there])
+    grads = scan(lambda _, x: ((), problem.value_and_grad(x)[1]), (), points)[1]
     change = xnp.abs((grads[1:] - g) @ u)
     seeing = xnp.isfinite(change) & xnp.all(there == far, axis=1) & (bend > 0)
     # a quarter of what a lasting curvature changes may be rounding errors

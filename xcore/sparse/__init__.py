@@ -12,7 +12,7 @@ from .._core.package import bound as _bound
 from ..linalg import eigsh, lobpcg
 from ._blocks import Bsr, bsr_array
 from ._cholesky import Cholesky
-from ._derivatives import as_sparse, hessian, jacobian, jacobian_pattern
+from ._derivatives import as_sparse, colours, hessian, jacobian, jacobian_pattern
 from ._dia import Dia, dia_array
 from ._direct import Factors, factorise, solve
 from ._graphs import connected_components, dijkstra, laplacian, minimum_spanning_tree
@@ -39,7 +39,7 @@ block, diags, eye, random = block_array, diags_array, eye_array, random_array
 
 __all__ = [
     "approximate_inverse", "as_sparse", "block", "block_array", "block_diag", "block_jacobi", "Bsr", "bsr_array",
-    "Cholesky", "connected_components", "coo_array", "csc_array", "csr_array", "Dia", "dia_array", "diags",
+    "Cholesky", "colours", "connected_components", "coo_array", "csc_array", "csr_array", "Dia", "dia_array", "diags",
     "diags_array", "dijkstra", "eigs", "eigsh", "eye", "eye_array", "factorise", "Factors", "from_dense", "from_scipy",
     "hessian", "hstack", "identity", "IncompleteLU", "Inertia", "issparse", "jacobian", "jacobian_pattern", "kron",
     "kronsum", "laplacian", "LDL", "lobpcg", "lstsq", "LU", "matmul", "minimum_spanning_tree", "Multigrid", "multigrid",

@@ -8,25 +8,41 @@ efficient computation of sparse Jacobian matrices using automatic differentiatio
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ._acyclic import Substitution, acyclic, substitution
+from ._orders import of_columns, order_of
 from ._pattern import Pattern
 
 
-def columns(pattern: Pattern) -> np.ndarray:
+def columns(pattern: Pattern, order: str = "auto") -> np.ndarray:
     """The colour of each column: two columns with an element in the same row differ."""
-    return pattern.kept("colours", lambda: _greedy(pattern))
+    return _coloured(pattern, _greedy, order, "full", int(pattern.lengths.max(initial=0)))
 
 
-def _greedy(pattern: Pattern) -> np.ndarray:
+_SMALL = 200_000  # where no more pairs of elements meet, another order is tried
+
+
+def _coloured(pattern: Pattern, greedy: Any, order: str, first: str, least: int) -> np.ndarray:
+    """Colours in an order; by "auto" in the first one, or smallest-last where that takes fewer."""
+    of = lambda order: pattern.kept((greedy, order), lambda: greedy(pattern, order))  # noqa: E731
+    if order != "auto":
+        return of(order)
+    found = of(first)
+    if count(found) <= least or int((pattern.lengths.astype(np.int64) ** 2).sum()) > _SMALL:
+        return found
+    return min(found, of("smallest-last"), key=count)
+
+
+def _greedy(pattern: Pattern, order: str) -> np.ndarray:
     turned = pattern.T
     rows_of, start = turned.indices.tolist(), turned.indptr.tolist()
     n = pattern.shape[1]
     colour = [-1] * n
     seen = [0] * pattern.shape[0]  # per row a set of colours, as bits
-    for j in _order(turned):
+    for j in _full(turned) if order == "full" else order_of(of_columns(pattern), order):
         rows = rows_of[start[j] : start[j + 1]]
         used = 0
         for i in rows:
@@ -38,7 +54,7 @@ def _greedy(pattern: Pattern) -> np.ndarray:
     return np.asarray(colour, np.int64)
 
 
-def _order(turned: Pattern) -> list[int]:
+def _full(turned: Pattern) -> list[int]:
     """Columns as they stand where they are about equally full, which suits grids; else the fullest first."""
     lengths = turned.lengths
     if len(lengths) and lengths.max() <= 2 * max(np.median(lengths), 1):
@@ -71,22 +87,22 @@ def count(colour: np.ndarray) -> int:
     return int(colour.max(initial=-1)) + 1
 
 
-def cover(pattern: Pattern) -> Cover:
+def cover(pattern: Pattern, order: str = "auto") -> Cover:
     """The fewest products found that tell all elements: of columns, of rows, or of both.
 
     Of both, the fullest rows have products of their own, and columns need to differ in the other rows only; or the
     fullest columns, and rows. How many are the fullest is tried out where a bound says that it may be of use.
     """
-    return pattern.kept("cover", lambda: _cover(pattern))
+    return pattern.kept(("cover", order), lambda: _cover(pattern, order))
 
 
-def _cover(p: Pattern) -> Cover:
+def _cover(p: Pattern, order: str) -> Cover:
     best, tried = None, 0
     for bound, plain, length, turned in sorted(_bounds(p, False) + _bounds(p.T, True)):
         worth = best is None or bound < best.count
         if worth and (plain or tried < _MOST_TRIED):
             tried += not plain
-            made = _split(p.T if turned else p, length)
+            made = _split(p.T if turned else p, length, order)
             if turned:
                 forward = np.empty(p.nnz, bool)
                 forward[p.order] = ~made.forward
@@ -111,11 +127,11 @@ def _bounds(p: Pattern, turned: bool) -> list[tuple[int, bool, int, bool]]:
     return found
 
 
-def _split(p: Pattern, length: int) -> Cover:
+def _split(p: Pattern, length: int, order: str) -> Cover:
     """Columns that differ in the rows below a length, and products of the others for what these do not tell."""
     full = p.lengths >= length
     light = p.chosen(~full[p.rows])[0] if full.any() else p
-    by_column = np.where(light.T.lengths > 0, columns(light), -1)
+    by_column = np.where(light.T.lengths > 0, columns(light, order), -1)
     colour = by_column[p.columns]
     key = p.rows.astype(np.int64) * (count(by_column) + 1) + colour + 1
     met = np.bincount(key, minlength=1)
@@ -142,20 +158,19 @@ def _greedy_rows(p: Pattern, read: np.ndarray) -> np.ndarray:
     return colour
 
 
-def star(pattern: Pattern) -> np.ndarray:
+def star(pattern: Pattern, order: str = "auto") -> np.ndarray:
     """Colours of a symmetric pattern: neighbours differ, and no path of four vertices has two colours alone.
 
     Then each element (i, j) of a symmetric matrix stands alone in the product of row i with the columns of j's
     colour, or in that of row j with those of i's.
     """
-    return pattern.kept("star", lambda: _greedy_star(pattern))
+    return _coloured(pattern, _greedy_star, order, "natural", 2)
 
 
-def _greedy_star(pattern: Pattern) -> np.ndarray:
+def _greedy_star(pattern: Pattern, order: str) -> np.ndarray:
     start, index = pattern.indptr.tolist(), pattern.indices.tolist()
-    n = pattern.shape[0]
-    colour = [-1] * n
-    for v in range(n):
+    colour = [-1] * pattern.shape[0]
+    for v in order_of(pattern, order):
         forbidden = 0
         near = [w for w in index[start[v] : start[v + 1]] if w != v]
         for w in near:
@@ -183,3 +198,18 @@ def recovered(pattern: Pattern, colour: np.ndarray) -> tuple[np.ndarray, np.ndar
     met = np.bincount(key, minlength=pattern.shape[0] * count)
     alone = met[key] == 1
     return np.where(alone, rows, cols), np.where(alone, colour[cols], colour[rows])
+
+
+def without_cycles(pattern: Pattern, order: str = "auto") -> np.ndarray:
+    """Colours of a symmetric pattern: neighbours differ, and no cycle has two colours alone."""
+    return _coloured(pattern, _greedy_acyclic, order, "natural", 2)
+
+
+def _greedy_acyclic(pattern: Pattern, order: str) -> np.ndarray:
+    return acyclic(pattern, order_of(pattern, order))
+
+
+def by_substitution(pattern: Pattern, order: str = "auto") -> tuple[np.ndarray, Substitution]:
+    """Those colours, and how elements follow from products with them."""
+    colour = without_cycles(pattern, order)
+    return colour, pattern.kept(("substitution", order), lambda: substitution(pattern, colour))
