@@ -90,23 +90,51 @@ def test_functions_of_any_making():
     assert inspect.signature(fused(1)(wrapped)) == inspect.signature(wrapped)
 
 
-@pytest.mark.parametrize("name", ["divmod", "modf", "slogdet"])
-def test_what_cannot_be_fast_is_looked_up_once(name, monkeypatch):
-    f, args = {
-        "divmod": (xnp.divmod, (xnp.ones(7), xnp.full(7, 2.0))),
-        "modf": (xnp.modf, (xnp.ones(7),)),
-        "slogdet": (xnp.linalg.slogdet, (xnp.eye(3),)),
-    }[name]
+def looked_up(f, *args):
+    """How often five calls more than three ask for their program."""
     for _ in range(3):
         f(*args)
-    if not hasattr(f, "fused"):
-        pytest.skip(f"{name} is not fused as a whole")
-    asked = []
-    entry = f.fused.entry
-    monkeypatch.setattr(f.fused, "entry", lambda *a: asked.append(a) or entry(*a))
-    for _ in range(5):
-        f(*args)
-    assert len(asked) == 5
+    asked, entry = [], f.fused.entry
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(f.fused, "entry", lambda *a: asked.append(a) or entry(*a))
+        for _ in range(5):
+            f(*args)
+    return len(asked)
+
+
+def test_several_results_are_fast():
+    x = xnp.arange(1.0, 7)
+    assert looked_up(xnp.divmod, x, x[::-1]) == looked_up(xnp.divmod, 7, x) == 0
+    assert looked_up(xnp.modf, x) == 0
+
+    @fused(2)
+    def parts(a, b, size=2):
+        return {"sum": a + b, "two": (a * size, [b, None]), "none": ()}
+
+    assert looked_up(parts, x, 3.0) == looked_up(parts, x, x, 4) == 0
+    for b in (3.0, 5.0, True, x):
+        found = parts(x, b)
+        np.testing.assert_array_equal(found["sum"], np.asarray(x) + np.asarray(b))
+        np.testing.assert_array_equal(found["two"][0], 2 * np.asarray(x))
+        assert found["two"][1][1] is None and found["none"] == ()
+    assert fused(1)(lambda a: ())(x) == fused(1)(lambda a: ())(x) == fused(1)(lambda a: ())(x) == ()
+    nothing = fused(1)(lambda a: ())
+    assert looked_up(nothing, x) == 0 and nothing(x) == ()
+    gone = x + 1
+    gone.delete()
+    with pytest.raises(xc.errors.DeletedError):
+        parts(gone, 3.0)
+    with pytest.raises(OverflowError):
+        parts(xnp.arange(3), 2**40)
+    slope = xc.grad(lambda x: xnp.sum(parts(x, x)["two"][0]))(x)
+    np.testing.assert_array_equal(slope, np.full(6, 2.0))
+    with xc.config.override(debug_nans=True), pytest.raises(FloatingPointError):
+        parts(x - x, xnp.full(6, xnp.nan))
+
+
+def test_what_cannot_be_fast_is_looked_up_once():
+    captured = xnp.ones(3)  # in the program's constants
+    assert looked_up(fused(1)(lambda a: a + captured), xnp.ones(3)) == 5
 
 
 def test_an_int_out_of_reach_does_not_make_others_slow():

@@ -19,6 +19,7 @@ from .._core.config import get_state
 from .._core.dispatch import BUFFER, Path, looked_up, maker, with_parameters
 from .._core.keys import exact, has_zero
 from .._core.source import hide_frames
+from .._core.struct import fields_of
 
 MISS = object()
 
@@ -91,7 +92,12 @@ class _Writer:
     def __init__(self, scalars: bool):
         self.scalars = scalars
         self.lines: list[str] = []
-        self.names: dict = {"_MISS": MISS, "_leaves": tree.leaves, "_exact": exact}
+        self.names: dict = {
+            "_MISS": MISS,
+            "_leaves": tree.leaves,
+            "_exact": exact,
+            "_unflatten": tree.unflatten,
+        }
         self.results: list[str] = []
         self.tests: list[str] = []
         self.buffers: list[str] = []
@@ -114,6 +120,8 @@ class _Writer:
             return True
         if cls in (dict, list, tuple):
             return self._take_container(name, cls, value)
+        if (fields := fields_of(cls)) is not None:
+            return self._take_struct(name, value, *fields)
         if cls in _SCALARS:
             return self._take_scalar(name, value)
         if cls is np.ndarray:
@@ -130,6 +138,11 @@ class _Writer:
             return False
         return all([self.take(f"{name}[{k!r}]", value[k]) for k in keys])
 
+    def _take_struct(self, name, value, children, constants) -> bool:
+        self.lines.append(f"if type({name}) is not {self.bind(type(value))}: return _MISS")
+        known = [self.take_static(f"{name}.{k}", getattr(value, k)) for k in constants]
+        return all(known) and all([self.take(f"{name}.{k}", getattr(value, k)) for k in children])
+
     def take_static(self, expression: str, value) -> bool:
         """Code that checks a static argument."""
         name, kept, cls = f"_a{len(self.lines)}", self.bind(value), self.bind(type(value))
@@ -144,7 +157,7 @@ class _Writer:
         kind = f"{name}.dtype != {self.bind(value.dtype)} or {name}.shape != {value.shape!r}"
         self.tests.append(f"type({name}) is not {self.bind(np.ndarray)} or {kind}")
         self.buffers.append(f"{self.bind(_put_like(value))}({name})")
-        return self.scalars and value.dtype.isnative
+        return self.scalars and value.dtype.isnative and value.dtype.names is None
 
     def _take_scalar(self, name, value) -> bool:
         cls = type(value)
@@ -165,8 +178,16 @@ def _put_like(value: np.ndarray):
     return put if dtype is value.dtype else lambda x: put(x.astype(dtype))
 
 
+def _result_of(writer: _Writer, structure, types) -> str:
+    """An expression that builds the result from ``_r``, whose arrays have these types."""
+    if _is_plain(structure):
+        return _rebuild(writer, tree.unflatten(structure, types), itertools.count())
+    leaves = ", ".join(_rebuild(writer, t, itertools.count(i)) for i, t in enumerate(types))
+    return f"_unflatten({writer.bind(structure)}, [{leaves}])"
+
+
 def _rebuild(writer: _Writer, tree, counter) -> str:
-    """An expression that builds the result from ``_r``, for a tree whose leaves are result types."""
+    """The same where the tree's leaves are the types."""
     cls = type(tree)
     if cls is dict:
         return (
@@ -216,8 +237,6 @@ def generated_call(general, args, kwargs, found, exe, captured):
       exe: its executable.
       captured: the values that the function captured, where the executable wants them.
     """
-    if not _is_plain(found.out_tree):
-        return None
     writer = _Writer(exe.devices == (default_device(),) and not found.donors)
     writer.buffers = [writer.bind(c._buffer()) for c in captured]
     static = general.static_argnums, general.static_argnames
@@ -229,8 +248,7 @@ def generated_call(general, args, kwargs, found, exe, captured):
     narrow = [dtypes.scalar_dtype(cls(0)) for cls in _SCALARS]
     if any(t.weak and t.dtype not in narrow for t in found.program.in_types):
         return None  # a scalar carried at another width
-    result = tree.unflatten(found.out_tree, exe.result_types)
-    build = _rebuild(writer, result, itertools.count())
+    build = _result_of(writer, found.out_tree, exe.result_types)
     writer.names["_known"] = exe.execute, exe.handlers
     find = _FIND.format(
         args=len(args), kwargs=len(kwargs), lines=indent("\n".join(writer.lines), " " * 4),

@@ -525,27 +525,37 @@ class Fused:
         return tree.unflatten(structure, outs)
 
     def fast_entry(self, arrays: Sequence[Any], rest: Sequence[Any] = ()) -> Any:
-        """What the fast path needs for a call with just these arrays, or None."""
+        """What the fast path needs for a call with just these arrays and one result, or None."""
+        found = self._direct(arrays, rest)
+        if found is None or not tree.is_leaf_structure(found[2]):
+            return None
+        return found[0].execute, found[0].handlers, found[0].result_types[0]
+
+    def _direct(self, arrays: Sequence[Any], rest: Sequence[Any]) -> Any:
+        """The entry for these arguments where nothing is to be done but to run a program, or None."""
         settings = config.settings()
         if not is_evaluating() or settings.watches or settings.strict or settings.disable_jit:
             return None
         found, _ = self.entry(arrays, rest)
-        if found is None:
+        if found is None or found[1] or not found[4]:  # captured, direct
             return None
-        exe, captured, structure, _, direct = found
-        if captured or not direct or not tree.is_leaf_structure(structure):
-            return None
-        return exe.execute, exe.handlers, exe.result_types[0]
+        return found
 
-    def host_entry(
+    def _path(
         self, arrays: Sequence[Any], rest: Sequence[Any], flat: Sequence[Any], scalars: Any
     ) -> Any:
-        """The program in NumPy for calls like this, or None."""
-        found, _ = self.entry(arrays, rest)
+        """What the fast path needs for calls like this, or None: of several results, a function in its last place."""
+        found = self._direct(arrays, rest)
+        if found is None:
+            return None
+        exe, _, structure, program, _ = found
+        if not tree.is_leaf_structure(structure):
+            return exe.execute, exe.handlers, None, scalars, _several(exe, structure, scalars)
         given = [x._t if type(x) is Array else x for x in flat]
         if scalars is not None:
             given = [g if s is None else s for s, g in zip(scalars, given)]
-        return host_call(found[3], given, found[0].result_types[0])
+        result = exe.result_types[0]
+        return exe.execute, exe.handlers, result, scalars, host_call(program, given, result)
 
     def forget(self) -> None:
         """Forget all kinds of arguments. Executables that are in memory still are found again."""
@@ -568,16 +578,35 @@ class Fused:
             self.seen.keep(key, False, settings)
             return None
         try:
-            entry, scalars = self.fast_entry(arrays, rest), _scalar_kinds(flat)
+            scalars = _scalar_kinds(flat)
+            entry = None if scalars is NotImplemented else self._path(arrays, rest, flat, scalars)
         except Exception:  # the slow path, which comes next, says what is wrong
-            entry = scalars = None
-        if entry and scalars is not NotImplemented:
-            entry = (*entry, scalars, self.host_entry(arrays, rest, flat, scalars))
+            entry = None
+        if entry:
             self.fast.keep(key, entry, settings)
             return entry
         if entry is None and not int_overflows(flat):  # else the next number may be a smaller one
             self.seen.keep(key, True, settings)
         return None
+
+
+def _several(
+    exe: backend.Executable, structure: tree.PyTreeDef, scalars: Any
+) -> Callable[..., Any]:
+    """Runs a program of several results, given as arrays and Python scalars, or None."""
+    types, run, handlers = exe.result_types, exe.execute, exe.handlers
+
+    def call(*args: Any) -> Any:
+        if scalars is None:
+            buffers = [x._b if x._b is not None else x._buffer() for x in args]
+        else:
+            buffers = [
+                x._buffer() if s is None else s[x] for x, s in zip(args, scalars) if x is not None
+            ]
+        outs = run(buffers).consume_with_handlers(handlers)
+        return tree.unflatten(structure, [Array(b, t) for b, t in zip(outs, types)])
+
+    return call
 
 
 def _is_hashable(x: Any) -> bool:

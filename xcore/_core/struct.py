@@ -47,8 +47,17 @@ def struct(cls: type[T]) -> type[T]:
     made: Any = cls
     if "replace" not in cls.__dict__:
         made.replace = _replace
-    _register_struct(cls, *_split(dataclasses.fields(made)))
+    _FIELDS[cls] = _split(dataclasses.fields(made))
+    _register_struct(cls, *_FIELDS[cls])
     return cls
+
+
+_FIELDS: dict[type[Any], tuple[tuple[str, ...], tuple[str, ...]]] = {}
+
+
+def fields_of(cls: type[Any]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """The names of the children and of the static fields, where a class is a ``struct``."""
+    return _FIELDS.get(cls)
 
 
 def _replace(self: Any, **changes: Any) -> Any:
