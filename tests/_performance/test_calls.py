@@ -20,6 +20,7 @@ K = xnp.asarray([3, 1])
 TREE = {"a": X, "b": [X, X]}
 KEY = random.key(0)
 GRID, FIELD = pde.Grid((16, 16)), xnp.ones((15, 15))
+LAPLACIAN, DIFFUSION = pde.Laplacian(GRID), pde.Diffusion(GRID, xnp.ones((17, 17)))
 TENSOR = xnp.asarray(np.random.default_rng(0).normal(size=(6, 6, 6)).astype("float32"))
 BAND = sparse.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(8, 8))
 SYMMETRIC = xnp.diag(xnp.arange(1.0, 9.0))
@@ -63,7 +64,9 @@ CALLS = {
     "odeint": (180, lambda: odeint(lambda y, t: -y, 1.0, X)),
     "integrate": (370, lambda: pde.integrate(lambda u, t: -u, X, (0.0, 1.0))),
     "minimize": (570, lambda: optimize.minimize(valley, xnp.zeros(4))),
-    "poisson": (120, lambda: pde.poisson(FIELD, GRID)),
+    "poisson": (85, lambda: pde.poisson(FIELD, GRID)),
+    "pde.solve": (110, lambda: pde.solve(LAPLACIAN, FIELD)),
+    "pde.solve of a diffusion": (2400, lambda: pde.solve(DIFFUSION, FIELD)),
     "cp_als": (580, lambda: decomp.cp_als(TENSOR, 2, max_steps=3)),
     "sparse product": (16, lambda: BAND @ RIGHT),
     "sparse solution": (98, lambda: sparse.solve(BAND, RIGHT)),

@@ -501,11 +501,16 @@ class ScalarBuffers(dict[Any, Any]):
     def __missing__(self, value: Any) -> Any:
         if self.reach and not self.reach[0] <= value <= self.reach[1]:
             raise OverflowError
-        found = scalar(value, self.dtype, self.weak)._buffer()
-        if not has_zero(value):
-            if len(self) >= KEPT:
-                self.clear()
-            self[value] = found
+        key = value
+        if value.__class__ is float and not value:  # zeros are equal as keys
+            key = repr(value)
+            if (found := self.get(key)) is not None:
+                return found
+        elif has_zero(value):
+            return scalar(value, self.dtype, self.weak)._buffer()
+        if len(self) >= KEPT:
+            self.clear()
+        found = self[key] = scalar(value, self.dtype, self.weak)._buffer()
         return found
 
 

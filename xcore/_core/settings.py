@@ -20,6 +20,8 @@ _WANTED: dict[str, Callable[[Any], bool]] = {
 def require(wanted: str, who: str, **given: Any) -> None:
     """An error for settings that are not what is wanted, a row of ``_WANTED``. None and traced values pass."""
     for name, value in given.items():
+        if value.__class__ in (int, float) and _WANTED[wanted](value):
+            continue
         known = isinstance(value, (int, float, np.number, np.ndarray)) or type(value) is Array
         words = isinstance(value, str)
         if words or (known and not np.all(_WANTED[wanted](np.asarray(value)))):  # NaN is not

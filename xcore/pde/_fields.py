@@ -107,7 +107,7 @@ class GridOperator(LinearOperator):
         """What the host knows of each axis."""
         return axes_of(self.grid, self.faces, self.order)
 
-    @property
+    @functools.cached_property
     def field_shape(self) -> tuple[int, ...]:
         """The shape of fields."""
         return tuple(a.count for a in self.axes)
@@ -236,7 +236,8 @@ class GridOperator(LinearOperator):
 
     def dtype_for(self, dtype):
         """Of the solution for a right-hand side of this dtype."""
-        return self.with_data(xnp.promote_types(dtype, getattr(self, "dtype", np.float32)))
+        own = getattr(self, "dtype", np.float32)
+        return self.with_data(dtype if dtype == own else xnp.promote_types(dtype, own))
 
     def automatic(self) -> tuple[str, str]:
         """(the method of choice, why)."""

@@ -157,6 +157,13 @@ def elements(op: GridOperator) -> Couplings | None:
     """What is read off an operator whose values are known, derivatives aside; else None."""
     if not values_known(op):
         return None
+    kept, key = vars(op), f"elements {dtypes.at_width(np.dtype(float))}"  # an operator never changes
+    if key not in kept:
+        kept[key] = _read_off(op)
+    return kept[key]
+
+
+def _read_off(op: GridOperator) -> Couplings | None:
     held = tree.map(ops.stop_gradient, op)
     rings = tuple(a.ring for a in op.axes)
     reach = max(1, *op.reach)

@@ -170,10 +170,11 @@ def _check_names(who: str, method: str, cycle: str, smoother: str) -> None:
 def _right_side(who: str, op, f) -> Array:
     """The right-hand side in the dtype of the solution."""
     f = op.right(f)
-    dtype = op.dtype_for(typeof(f).dtype)
-    if dtypes.finfo(dtypes.to_real(dtype)).bits < 32:
+    t = typeof(f)
+    dtype = op.dtype_for(t.dtype)
+    if dtypes.to_real(dtype).itemsize < 4:
         raise errors.dtype_not_allowed(who, dtype, "float32 or float64: there are too few digits")
-    return f.astype(dtype)
+    return f if t.dtype == dtype and not t.weak else f.astype(dtype)
 
 
 def _known_form(who: str, op, f, method: str) -> tuple:
@@ -208,6 +209,13 @@ def _chosen(who: str, op, method: str) -> tuple[str, str]:
 def smoother_for(op) -> str:
     """Lines where the axes' mean conductances differ by more than 8 times, as far as they are known:
     of coefficients that come later those of the grid."""
+    kept = vars(op)  # of this operator
+    if "smoother" not in kept:
+        kept["smoother"] = _smoother_for(op)
+    return kept["smoother"]
+
+
+def _smoother_for(op) -> str:
     if op.coordinates != "cartesian":
         return "lines"
     a = op.conductances
