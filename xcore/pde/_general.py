@@ -157,7 +157,10 @@ def elements(op: GridOperator) -> Couplings | None:
     """What is read off an operator whose values are known, derivatives aside; else None."""
     if not values_known(op):
         return None
-    kept, key = vars(op), f"elements {dtypes.at_width(np.dtype(float))}"  # an operator never changes
+    kept, key = (
+        vars(op),
+        f"elements {dtypes.at_width(np.dtype(float))}",
+    )  # an operator never changes
     if key not in kept:
         kept[key] = _read_off(op)
     return kept[key]
