@@ -590,3 +590,21 @@ def test_axes_that_take_turns_are_solved_by_default():
     assert found.method == "sparse"
     few = pde.solve(op, -1.0, method="cg", max_steps=2, report=True)
     assert few.status == pde.Status.max_steps
+
+
+def test_a_stencil_may_close_over_what_is_differentiated():
+    grid = pde.Grid((6, 7))
+
+    def f(a, closed=True):
+        rule = lambda u, p: p * (u[1, 0] + u[-1, 0]) + u[0, 1] + u[0, -1] - (2 * p + 3) * u[0, 0]
+        op = pde.Stencil(
+            grid, (lambda u: rule(u, a)) if closed else rule, params=None if closed else a
+        )
+        return xnp.sum(pde.solve(op, -1.0))
+
+    a = xnp.asarray(1.5, "float64")
+    want = xc.grad(lambda a: f(a, False))(a)
+    np.testing.assert_allclose(xc.grad(f)(a), want, rtol=1e-9)
+    np.testing.assert_allclose(xc.jit(xc.grad(f))(a), want, rtol=1e-9)
+    two = xc.vmap(f)(xnp.stack([a, 2 * a]))
+    np.testing.assert_allclose(two, [f(a), f(2 * a)], rtol=1e-9)

@@ -1,5 +1,7 @@
 """Coefficients that jump between nodes: order 2 of the largest error beside exact solutions, both ways round."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.sparse.linalg import spsolve
@@ -195,3 +197,23 @@ def test_arrays_are_not_located():
     with pytest.raises(ArgumentError, match="where a jumps"):
         pde.Diffusion(grid, a, mean="located")
     assert pde.Diffusion(grid, 2.0, mean="located").dtype == pde.Diffusion(grid, 2.0).dtype
+
+
+@pytest.mark.parametrize("grid", [pde.Grid(9), pde.Grid((12, 9)), pde.Grid.cells((8, 7))], ids=str)
+@pytest.mark.parametrize("v", [(5.0, 1.0, 3.0), (1e3, 1.0, 1e-2)])
+def test_located_jumps_have_the_derivatives_of_values(grid, v):
+    """Volumes end where the resistance has its centre, which moves with the values."""
+
+    def media(x, y=0.5, *, v):
+        return xnp.where(x < EDGE, v[0], xnp.where(y < 0.3, v[1], v[2]))
+
+    def f(v):
+        return pde.solve(pde.Diffusion(grid, partial(media, v=v), mean="located"), -1.0).sum()
+
+    with xc.enable_x64():
+        v = xnp.asarray(v[:3])
+        found = xc.grad(f)(v)
+        for i, e in enumerate(np.eye(3)):
+            h = 1e-4 * v[i]
+            slope = (f(v + h * e) - f(v - h * e)) / (2 * h)
+            np.testing.assert_allclose(found[i], slope, rtol=1e-6, atol=1e-9)

@@ -469,3 +469,12 @@ def test_adaptive_steps_with_few_states():
             pde.integrate(f, u, times, checkpoints=1)
         with pytest.raises(ValueError, match="2 or more"):
             pde.trajectory(pde.RungeKutta(f, pde.RK4), u, 0.1, 3, checkpoints=True)
+
+
+def test_imex_without_an_explicit_part_is_crank_nicolson():
+    lap, u = pde.Laplacian(pde.Grid(8)), xnp.ones(7)
+    alone, zero = pde.IMEX(lap), pde.IMEX(lap, lambda u, t: 0 * u)
+    found = [pde.trajectory(s, u, 0.01, 5) for s in (alone, zero)]
+    np.testing.assert_array_equal(*found)
+    with pytest.raises(ValueError, match="function of u and t"):
+        pde.trajectory(pde.IMEX(lap, 2.0), u, 0.01, 5)

@@ -143,6 +143,9 @@ class GridOperator(LinearOperator):
     def field(self, f, dtype=None):
         """A field from a function of the coordinates, from an array at all nodes, or as it is."""
         who = f"pde.{type(self).__name__}.field"
+        if f is None or isinstance(f, str):
+            want = "a function of the coordinates, an array of the field, or a number"
+            raise errors.bad_argument(who, "f", f, want)
         f = xnp.asarray(evaluated(who, "f", f, self.points(dtype)) if callable(f) else f)
         if f.ndim == self.grid.ndim and f.shape == self.grid.shape != self.field_shape:
             f = f[tuple(a.slice for a in self.axes)]

@@ -162,7 +162,10 @@ def elements(op: GridOperator) -> Couplings | None:
         f"elements {dtypes.at_width(np.dtype(float))}",
     )  # an operator never changes
     if key not in kept:
-        kept[key] = _read_off(op)
+        try:
+            kept[key] = _read_off(op)
+        except errors.ConcretizationError:  # a function closes over values that are not known
+            return None
     return kept[key]
 
 

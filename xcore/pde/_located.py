@@ -82,9 +82,14 @@ def _around(f, axis: int, first, last):
     return turned
 
 
+def _where(*values):
+    """What computes with values: NumPy where all of them are known."""
+    return xnp if any(isinstance(x, Value) for x in values) else np
+
+
 def _joined(x, axis: int):
     """With the sum of the first and the last element at both ends."""
-    on = xnp if isinstance(x, Value) else np
+    on = _where(x)
     take = lambda *k: on.take(x, np.array(k), axis=axis)  # noqa: E731
     n = np.shape(x)[axis]
     ends = take(0) + take(n - 1)
@@ -114,13 +119,12 @@ def _split(f, axis: int, low, high, places) -> tuple:
     return (jump - low) / np.where(high > low, high - low, 1), ((low + jump) / 2, (jump + high) / 2)
 
 
-def _centre(f, axis: int, low, high, places) -> np.ndarray:
-    """The centre of 1 / f on the way."""
+def _centre(f, axis: int, low, high, places):
+    """The centre of 1 / f on the way; where f jumps is a constant to derivatives, and what it is there is none."""
     if f is None:
         return (low + high) / 2
     share, middles = _split(f, axis, low, high, places)
-    held = lambda *y: ops.stop_gradient(xnp.asarray(f(*y)))  # noqa: E731
-    first, second = (_known(held, _put(places, axis, x)) for x in middles)
+    first, second = (_values(f, _put(places, axis, x)) for x in middles)
     weights = share * second, (1 - share) * first
     return (weights[0] * middles[0] + weights[1] * middles[1]) / (weights[0] + weights[1])
 
@@ -141,7 +145,8 @@ def _bounds(grid: Grid, f, axis: int, ring: bool, places) -> tuple:
             others, before = [take(y, 0, 1) for y in places], take(x, n - 1, n) - period
             low = _centre(f, axis, before, take(x, 0, 1), others)
             ends = low, low + period
-    return np.concatenate([ends[0], inner], axis), np.concatenate([inner, ends[1]], axis)
+    on = _where(*ends, inner)
+    return on.concatenate([ends[0], inner], axis), on.concatenate([inner, ends[1]], axis)
 
 
 def _jump(f, axis: int, low, high, places) -> np.ndarray:
@@ -184,7 +189,8 @@ def _across(grid: Grid, f, fs, rings, axis: int, places):
 def _parts(grid: Grid, f, axis: int, places, bounds):
     """(middle, width) of both parts of both halves of what belongs to nodes along an axis."""
     out, near = [], places[axis]
-    for far in bounds:
+    for end in bounds:
+        far = np.asarray(ops.stop_gradient(end), np.float64)  # where f is looked at
         jump = _jump(f, axis, near, far, places)
-        out += [((near + jump) / 2, np.abs(jump - near)), ((jump + far) / 2, np.abs(far - jump))]
+        out += [((near + jump) / 2, np.abs(jump - near)), ((jump + far) / 2, abs(end - jump))]
     return out

@@ -273,7 +273,7 @@ class Advection(_FirstOrder):
 class Helmholtz(GridOperator):
     """u ↦ Δu + q u: waves of wave number k for q = k², damped for q < 0.
 
-    ``solve`` is direct where q is a number; else take ``linalg.linear_solve`` with MINRES.
+    ``solve`` is direct where q is a number; else it takes sparse factors, or a cycle of grids.
 
     Attributes:
       grid: a ``Grid``.

@@ -297,7 +297,7 @@ class IMEX:
 
     Attributes:
       op: any linear operator on a grid, or a function of the time that gives one; or a tree of these like u.
-      f: function of u and t.
+      f: function of u and t; 0 if it is not given.
 
     >>> import xcore.numpy as xnp
     >>> from xcore import pde
@@ -317,8 +317,9 @@ class IMEX:
 
     def attempt(self, u: PyTree, t: float | Array, dt: float | Array) -> tuple[PyTree, Array]:
         """One step, and the status of its linear systems."""
-        if not callable(self.f):
-            raise errors.bad_argument("pde.IMEX", "f", self.f, "a function of u and t")
+        f = _nothing if self.f is None else self.f
+        if not callable(f):
+            raise errors.bad_argument("pde.IMEX", "f", f, "a function of u and t")
         found: list = []
 
         def linear(op, x, k):
@@ -326,9 +327,9 @@ class IMEX:
             found.append(status)
             return x
 
-        first = self.f(u, t)
+        first = f(u, t)
         guess = tree.map(linear, self.op, u, first, is_leaf=_is_op)
-        second = self.f(guess, t + dt)
+        second = f(guess, t + dt)
         mean = tree.map(lambda a, b: (a + b) / 2, first, second)
         u = tree.map(linear, self.op, u, mean, is_leaf=_is_op)
         return u, functools.reduce(xnp.maximum, found)
@@ -340,6 +341,10 @@ class IMEX:
         return shifted_solve(
             then, as_dtype("pde.IMEX", "f(u, t)", right, dtype), known_product(dt, 0.5)
         )
+
+
+def _nothing(u, t):
+    return tree.map(xnp.zeros_like, u)
 
 
 def _is_op(x) -> bool:
