@@ -1,5 +1,6 @@
 """Patterns are those of dense derivatives, values theirs; colourings are valid."""
 
+import functools
 import itertools
 
 import numpy as np
@@ -428,3 +429,63 @@ def test_functions_may_have_arguments_by_name():
     np.testing.assert_array_equal(sparse.jacobian(f)(x, k=3.0).todense(), 3 * xc.jacfwd(f)(x))
     g = lambda x, p=2: (x**p).sum()
     np.testing.assert_allclose(sparse.hessian(g)(x, p=3).todense(), xc.hessian(g)(x, p=3))
+
+
+@xc.custom_jvp
+def turned_round(x):
+    return x**2
+
+
+turned_round.defjvp(lambda p, t: (p[0] ** 2, 2 * p[0] * t[0][::-1]))
+
+
+@xc.custom_vjp
+def coupled(x, y):
+    return xnp.sum(x) * y, xnp.round(x)
+
+
+coupled.defvjp(
+    lambda x, y: (coupled(x, y), y), lambda y, c: (c[0] * y[::-1] + c[1], c[0] * xnp.float32(2))
+)
+
+
+@pytest.mark.parametrize("mode", ["auto", "fwd", "rev"])
+def test_rules_of_ones_own_say_where_elements_are(mode):
+    x = xnp.arange(1.0, 5.0)
+    found = sparse.jacobian(turned_round, mode=mode)
+    np.testing.assert_array_equal(found(x).todense(), xc.jacfwd(turned_round)(x))
+    np.testing.assert_array_equal(xc.jit(found)(x).todense(), xc.jacfwd(turned_round)(x))
+    f = lambda x: xnp.concatenate(coupled(x, 3 * x))
+    for g in (f, lambda x: xc.jit(f)(x) * 2) if mode != "fwd" else ():
+        whole, found = xc.jacrev(g)(x), sparse.jacobian(g, mode=mode)
+        np.testing.assert_array_equal(found(x).todense(), whole)
+        np.testing.assert_array_equal(xc.jit(found)(x).todense(), whole)
+
+
+def test_conditions_of_loops_may_hold_values():
+    def f(x):
+        limit, factor = xnp.sum(xnp.asarray([3.0, 1.0])), 2 * x
+        step = lambda c: (c[0] + 1, c[1] * factor)
+        return lax.while_loop(lambda c: c[0] < limit, step, (0.0, x))[1]
+
+    x = xnp.arange(1.0, 4.0)
+    assert sparse.jacobian_pattern(f, x).nnz == 3
+    np.testing.assert_allclose(sparse.jacobian(f)(x).todense(), xc.jacfwd(f)(x), rtol=1e-6)
+    g = lambda x: xc.scipy.linalg.expm(xnp.diag(x)).ravel()
+    np.testing.assert_allclose(sparse.jacobian(g)(x).todense(), xc.jacfwd(g)(x), rtol=1e-4)
+
+
+@pytest.mark.parametrize("f", [lambda x: x**2, lambda x: xnp.sin(x) * x[::-1], xnp.abs, xnp.exp])
+def test_what_is_not_linear_is_no_matrix(f):
+    with pytest.raises(ValueError, match="linear"):
+        sparse.as_sparse(f, columns=3)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_what_is_linear_is_a_matrix(dtype):
+    for size in (1e-30, 1.0, 1e30):
+        f = functools.partial(lambda size, x: xnp.cumsum(x)[::-1] * size + x * size, size)
+        found = sparse.as_sparse(f, columns=9, dtype=dtype).todense()
+        want = (np.tril(np.ones((9, 9)))[::-1] + np.eye(9)) * size
+        np.testing.assert_allclose(found, want.astype(dtype), rtol=1e-6)
+    assert sparse.as_sparse(lambda x: x, columns=0, dtype=dtype).shape == (0, 0)

@@ -255,3 +255,20 @@ def test_no_right_sides_have_no_solutions(kind):
     assert factors.solve(np.ones((3, 0))).shape == (3, 0)
     told = factors.solve(np.ones((3, 0)), report=True)
     assert told.value.shape == (3, 0) and bool(told.ok)
+
+
+@pytest.mark.parametrize("n", [3, 6, 12, 40])
+def test_structurally_singular_matrices_are_told(n):
+    """Of which SuperLU says, for some sizes, that it failed at a line of its source."""
+    a = np.zeros((n, n))
+    a[:, 0] = a[0, :] = 1
+    s, b = sparse.from_dense(a), xnp.ones(n)
+    assert sparse.solve(s, b, report=True).status == xc.Status.singular
+    assert sparse.factorise(s).slogdet()[0] == 0
+    for f in (lambda: sparse.solve(s, b), lambda: xc.scipy.sparse.linalg.spsolve(s, b)):
+        with pytest.raises(xc.errors.SingularMatrixError):
+            f()
+    good = sparse.Sparse(xnp.ones(s.nnz), s.pattern) + 4 * sparse.eye_array(n)
+    values = xnp.stack([good.values, 2 * good.values])
+    status = xc.vmap(lambda v: sparse.solve(good.like(v), b, report=True).status)(values)
+    assert status.tolist() == [0, 0]

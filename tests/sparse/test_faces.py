@@ -245,3 +245,20 @@ def test_older_names_of_scipy():
         np.testing.assert_array_equal(ours.todense(), want.toarray())
     drawn = sparse.random(xc.random.key(0), (20, 10), density=0.25)
     assert drawn.shape == (20, 10) and drawn.nnz == 50
+
+
+def test_matrices_that_are_not_triangular_are_refused():
+    a = sparse.diags_array([-1.0, 2.5, -1.2], offsets=[-1, 0, 1], shape=(4, 4))
+    solve = xc.scipy.sparse.linalg.spsolve_triangular
+    for lower, part in ((True, sparse.tril), (False, sparse.triu)):
+        with pytest.raises(ValueError, match="triangular"):
+            solve(a, xnp.ones(4), lower=lower)
+        x = solve(part(a), xnp.ones(4), lower=lower)
+        np.testing.assert_allclose(part(a).todense() @ x, np.ones(4), rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "complex64"])
+def test_booleans_are_taken_off(dtype):
+    a, b = sparse.eye_array(4).astype(dtype) * 3, scipy.sparse.eye_array(4, dtype=bool)
+    np.testing.assert_array_equal((a - b).todense(), 2 * np.eye(4))
+    assert (a - b).dtype == dtype

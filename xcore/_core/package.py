@@ -202,6 +202,6 @@ def similar(module: str, name: str) -> str:
     """Names of the module that are spelt nearly so."""
     import difflib  # here, as it is slow to load
 
-    names = {n.lower(): n for n in dir(sys.modules[module])}
+    names = {n.lower(): n for n in dir(sys.modules[module]) if not n.startswith("_")}
     near = difflib.get_close_matches(name.lower(), names, 3, 0.75)
     return f"There is {', '.join(names[n] for n in near)}." if near else ""

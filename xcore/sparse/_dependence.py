@@ -15,7 +15,7 @@ import numpy as np
 
 from .._control import vjp
 from .._control.scan import Scan
-from .._core import ArrayType, Literal, Program, dtypes, errors
+from .._core import Array, ArrayType, Literal, Program, dtypes, errors, trace_program
 from .._core.source import describe_where
 from .._ops.families import ELEMENTWISE
 
@@ -31,18 +31,21 @@ class State(NamedTuple):
     value: Any = None
 
 
-def dependence(p: Program, values: Sequence[Any], unknown: Sequence[bool]) -> list[Any]:
+def dependence(
+    p: Program, values: Sequence[Any], unknown: Sequence[bool], ruled: bool = True
+) -> list[Any]:
     """For each result of a program a boolean CSR matrix (elements, unknowns).
 
     Args:
       p: the program.
       values: of its inputs, where they are known.
       unknown: for each input whether its elements are unknowns, which are counted on.
+      ruled: whether functions with derivatives of their own are looked at by their rules, too.
     """
     import scipy.sparse
 
     sizes = [t.size if u else 0 for t, u in zip(p.in_types, unknown, strict=True)]
-    walk = _Walk(sum(sizes))
+    walk = _Walk(sum(sizes), ruled)
     starts = np.cumsum([0, *sizes])
     states = [
         State(
@@ -56,11 +59,15 @@ def dependence(p: Program, values: Sequence[Any], unknown: Sequence[bool]) -> li
     return [n if s.dep is None else s.dep for s, n in zip(outs, none, strict=True)]
 
 
+def _type_of(a: Any) -> Any:
+    return a.type if hasattr(a, "type") else a.value.type
+
+
 class _Walk:
     """One walk through a program and those that it holds."""
 
-    def __init__(self, unknowns: int) -> None:
-        self.unknowns = unknowns
+    def __init__(self, unknowns: int, ruled: bool) -> None:
+        self.unknowns, self.ruled = unknowns, ruled
         self.at: Any = None  # the equation that is looked at
         self.flat = (
             True  # whether steps have the derivative 0, as not in functions with rules of their own
@@ -99,16 +106,58 @@ class _Walk:
         ]
 
     def _by_own_rule(self, e: Any, ins: list[State], types: Any) -> list[State]:
-        """Of functions with derivatives of their own, which may be other than 0 where the function is flat."""
+        """Of functions with derivatives of their own, which may be other than 0 where the function is flat, and
+        elsewhere."""
         outside, self.flat = self.flat, False
         outs = e.op.run_steps(self.program, ins, e.params)
         self.flat = outside
-        return [
-            State(self.everything(ins, t.size))
-            if s.dep is None and dtypes.is_inexact(t.dtype)
-            else s
-            for s, t in zip(outs, types, strict=True)
+        ruled = self._by_pullback(e, ins, types) if self.ruled else None
+        if ruled is None:
+            return [
+                State(self.everything(ins, t.size))
+                if s.dep is None and dtypes.is_inexact(t.dtype)
+                else s
+                for s, t in zip(outs, types, strict=True)
+            ]
+        return [State(self.united([s.dep, d]), s.value if d is None else None)
+                for s, d in zip(outs, ruled, strict=True)]  # fmt: skip
+
+    def _by_pullback(self, e: Any, ins: list[State], types: Any) -> list[Any] | None:
+        """The dependence of each result by what its rule does with cotangents; None where that does not tell."""
+        n, given = len(ins), [_type_of(a) for a in e.inputs]
+        moved = [
+            i for i, s in enumerate(ins) if s.dep is not None and dtypes.is_inexact(given[i].dtype)
         ]
+        told = [j for j, t in enumerate(types) if dtypes.is_inexact(t.dtype)]
+
+        def back(*values: Any) -> list[Any]:
+            def f(*xs: Any) -> list[Any]:
+                args = list(values[:n])
+                for i, x in zip(moved, xs, strict=True):
+                    args[i] = x
+                outs = e.op(*args, **e.params)
+                outs = outs if isinstance(outs, list | tuple) else [outs]
+                return [outs[j] for j in told]
+
+            return list(vjp(f, *[values[i] for i in moved])[1](list(values[n:])))
+
+        try:
+            program, captured = trace_program(back, [*given, *[types[j] for j in told]])
+        except Exception:  # a rule may see values, or be one that has no transpose
+            return None
+        known = [np.asarray(c) if type(c) is Array else None for c in captured]
+        values = [*known, *[s.value for s in ins], *[None] * len(told)]
+        unknown = [False] * (len(captured) + n) + [True] * len(told)
+        # what is linear in cotangents depends on them as its values do
+        found = dependence(program, values, unknown, ruled=False)
+        ends, out = np.cumsum([0, *[types[j].size for j in told]]), [None] * len(types)
+        for k, j in enumerate(told):
+            each = [
+                d.T.tocsr()[ends[k] : ends[k + 1]] @ ins[i].dep
+                for d, i in zip(found, moved, strict=True)
+            ]
+            out[j] = self.united(each)
+        return out
 
     def _constant(self, e: Any, ins: list[State], types: Any) -> list[State]:
         """What depends on no unknown is computed, if its arguments are known."""
@@ -391,8 +440,8 @@ def _cond(w: _Walk, e: Any, ins: list[State], types: Any) -> list[State]:
 
 def _while(w: _Walk, e: Any, ins: list[State], types: Any) -> list[State]:
     cond, body = e.params["cond"], e.params["body"]
-    nc, both = e.params["counts"]
-    test, consts, carry = ins[:nc], ins[nc:both], ins[both:]
+    nc, nb = e.params["counts"]
+    test, consts, carry = ins[:nc], ins[nc : nc + nb], ins[nc + nb :]
     for _ in range(_MOST_STEPS):
         more = w.program(cond, [*test, *carry])[0].value
         if more is None:

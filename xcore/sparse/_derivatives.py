@@ -13,6 +13,7 @@ from .. import numpy as xnp
 from .._control import eval_shape, grad, jvp, vjp, vmap
 from .._core import Array, ArrayLike, DTypeLike, Program, dtypes, errors, trace_program, typeof
 from .._core.exceptions import ForwardModeError, MissingRuleError
+from .._core.pprint import subprograms
 from .._core.settings import one_of
 from .._core.trace import ensure_compile_time_eval
 from ..linalg import LinearOperator
@@ -100,9 +101,12 @@ def jacobian(
     Array([[-1.,  4.,  0.],
            [ 0., -1.,  6.]], dtype=float32)
     """
+    who = "sparse.jacobian"
     if mode not in MODES:
-        raise errors.bad_argument("sparse.jacobian", "mode", mode, f"one of {MODES}")
-    one_of("sparse.jacobian", "order", order, ("auto", *ORDERS))
+        raise errors.bad_argument(who, "mode", mode, f"one of {MODES}")
+    one_of(who, "order", order, ("auto", *ORDERS))
+    if not callable(f):
+        raise errors.bad_argument(who, "f", f, "a function to an array")
     known: dict[Any, Pattern] = {}
     g = f
 
@@ -114,6 +118,8 @@ def jacobian(
         way = _way_of(mode, x, y)
         if not p.nnz:
             return Sparse(xnp.zeros(0, y.dtype), p)
+        if way == "auto" and type(x) is not Array and _backward_only(_traced(who, f, x, args)[0]):
+            way = "rev"  # while a program is traced nothing is missing yet
         try:
             return Sparse(_elements(f, x, args, p, _cover(way, p, order)), p)
         except MissingRuleError as missing:
@@ -123,6 +129,12 @@ def jacobian(
             return Sparse(_elements(f, x, args, p, _cover(other, p, order)), p)
 
     return jacobian_of
+
+
+def _backward_only(program: Program) -> bool:
+    """Whether a function in it has a rule for products with rows only."""
+    own = any(e.op.name == "custom_vjp_call" for e in program.eqns)
+    return own or any(_backward_only(p) for e in program.eqns for p in subprograms(e.params))
 
 
 def _cover(way: str, p: Pattern, order: str) -> groups.Cover:
@@ -188,7 +200,23 @@ def _of_function(f: Callable[..., Array], columns: int | None, dtype: DTypeLike 
         raise errors.bad_argument(
             who, "a", f, "linear: f(0) is not 0; sparse.jacobian(f)(x) is its derivative at x"
         )
-    return jacobian(f, mode="fwd")(zero)
+    found = jacobian(f, mode="fwd")(zero)
+    _check_linear(who, f, found)
+    return found
+
+
+def _check_linear(who: str, f: Callable[..., Array], found: Sparse) -> None:
+    """A function has the products of its matrix; at a point without order, as far as its values are known."""
+    n = found.shape[1]
+    x = xnp.asarray(np.cos(np.arange(n) ** 2 + 1.0), found.dtype)
+    y, product = f(x).reshape(-1), found @ x
+    if type(y) is not Array or type(product) is not Array:
+        return
+    size = abs(found) @ xnp.abs(x)
+    limit = float(dtypes.finfo(dtypes.to_real(found.dtype)).eps) ** 0.75 * xnp.max(size, initial=0)
+    if bool(xnp.any(xnp.abs(y - product) > limit)):
+        want = "linear: f(x) is not the product with its derivative at 0; sparse.jacobian(f)(x) is that at x"
+        raise errors.bad_argument(who, "a", f, want)
 
 
 def _pattern_of(known: dict[Any, Pattern], given: Any, f: Any, x: Array, args: Any) -> Pattern:

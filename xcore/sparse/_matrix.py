@@ -240,6 +240,8 @@ class Sparse(Named, LinearOperator):
 
     def __sub__(self, other: Any) -> Any:
         other = _operand(other)
+        if isinstance(other, Sparse) and other.dtype == np.bool_ != self.dtype:
+            other = other.astype(self.dtype)
         negated = isinstance(other, LinearOperator | int | float)
         return self + (-other if negated else -xnp.asarray(other))
 

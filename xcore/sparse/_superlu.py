@@ -26,9 +26,16 @@ def superlu(a: Any, incomplete: bool = False, **options: Any) -> Any:
         with one_thread():
             return (linalg.spilu if incomplete else linalg.splu)(a, **options)
     except RuntimeError as e:
-        if "singular" not in str(e):
-            raise
-        return None
+        if "singular" in str(e) or _is_structurally_singular(a):
+            return None
+        raise
+
+
+def _is_structurally_singular(a: Any) -> bool:
+    """Of which SuperLU may say that it failed to factorise, and no more."""
+    from scipy.sparse.csgraph import structural_rank
+
+    return bool(structural_rank(a.tocsr()) < min(a.shape))
 
 
 @contextlib.contextmanager

@@ -30,6 +30,7 @@ from ...linalg._lsmr import steps_for
 from ...linalg._operators import OnHost, is_function, is_of_scipy
 from ...sparse import Sparse, issparse
 from ...sparse import as_sparse as _sparse
+from ...sparse import coo_array as _coo_array
 from ...sparse import eigs as _eigs
 from ...sparse import factorise as _factorise
 from ...sparse import solve as _direct
@@ -411,7 +412,13 @@ def spsolve_triangular(
     >>> spsolve_triangular(2 * sparse.eye_array(2), [2.0, 4.0])
     Array([1., 2.], dtype=float32)
     """
-    return _triangular(A, b, lower=lower, unit_diagonal=unit_diagonal)
+    who, a = "scipy.sparse.linalg.spsolve_triangular", _coo_array(A)
+    beyond = a.pattern.columns > a.pattern.rows if lower else a.pattern.columns < a.pattern.rows
+    if type(a.values) is Array and bool(xnp.any(a.values[..., np.flatnonzero(beyond)] != 0)):
+        which, other = ("lower", "above") if lower else ("upper", "below")
+        want = f"{which} triangular: some {other} its diagonal are not 0; xcore.sparse.solve_triangular ignores them"
+        raise errors.bad_argument(who, "A", A, want)
+    return _triangular(a, b, lower=lower, unit_diagonal=unit_diagonal)
 
 
 @boundary
