@@ -475,7 +475,17 @@ def test_conditions_of_loops_may_hold_values():
     np.testing.assert_allclose(sparse.jacobian(g)(x).todense(), xc.jacfwd(g)(x), rtol=1e-4)
 
 
-@pytest.mark.parametrize("f", [lambda x: x**2, lambda x: xnp.sin(x) * x[::-1], xnp.abs, xnp.exp])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: x**2,
+        lambda x: xnp.sin(x) * x[::-1],
+        xnp.abs,
+        xnp.expm1,
+        xnp.sort,
+        lambda x: x + 1e-4 * x**3,
+    ],
+)
 def test_what_is_not_linear_is_no_matrix(f):
     with pytest.raises(ValueError, match="linear"):
         sparse.as_sparse(f, columns=3)
@@ -488,4 +498,9 @@ def test_what_is_linear_is_a_matrix(dtype):
         found = sparse.as_sparse(f, columns=9, dtype=dtype).todense()
         want = (np.tril(np.ones((9, 9)))[::-1] + np.eye(9)) * size
         np.testing.assert_allclose(found, want.astype(dtype), rtol=1e-6)
+    bad = np.vander(np.linspace(0, 1, 6)).astype(
+        dtype
+    )  # of condition 5e3: its inverse has few digits
+    found = sparse.as_sparse(lambda x: xc.linalg.solve(bad, x), columns=6, dtype=dtype)
+    np.testing.assert_allclose(found @ bad, np.eye(6), atol=1e-2)
     assert sparse.as_sparse(lambda x: x, columns=0, dtype=dtype).shape == (0, 0)
