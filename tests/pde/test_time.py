@@ -392,7 +392,7 @@ WRONG = {
     "a pair": [lambda: pde.trajectory(pde.Leapfrog(LAP), np.ones(5), 0.01, 2)],
     "stand still": [lambda: pde.Newmark(lambda t: LAP).step((np.ones(5), np.ones(5)), 0.0, 0.1)],
     "a field to a field": [lambda: pde.ExponentialIntegrator(pde.Gradient(Grid(6))).step(1.0, 0.0, 0.1)],
-    "f must be a function": [lambda: pde.IMEX(LAP).step(np.ones(5), 0.0, 0.1)],
+    "f must be a function": [lambda: pde.IMEX(LAP, 2.0).step(np.ones(5), 0.0, 0.1)],
     "function of the time": [lambda: pde.ThetaMethod(None).step(np.ones(5), 0.0, 0.1)],
     "eigenvalues are real": [lambda: pde.stable_step(GROW, pde.Advection(Grid(6)))],
 }  # fmt: skip
