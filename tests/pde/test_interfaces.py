@@ -217,3 +217,15 @@ def test_located_jumps_have_the_derivatives_of_values(grid, v):
             h = 1e-4 * v[i]
             slope = (f(v + h * e) - f(v - h * e)) / (2 * h)
             np.testing.assert_allclose(found[i], slope, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize(("n", "most"), [(12, 1e-2), (48, 2.5e-3)])
+def test_derivatives_of_values_across_a_curved_jump_come_nearer(n, most):
+    def f(v):
+        disc = lambda x, y: xnp.where((x - 0.5) ** 2 + (y - 0.45) ** 2 > 0.1, v[0], v[1])
+        return pde.solve(pde.Diffusion(pde.Grid((n, n)), disc, mean="located"), -1.0).sum()
+
+    with xc.enable_x64():
+        v, h = xnp.asarray([5.0, 1.0]), 1e-4
+        slopes = [(f(v + h * e) - f(v - h * e)) / (2 * h) for e in np.eye(2)]
+        np.testing.assert_allclose(xc.grad(f)(v), slopes, rtol=most)

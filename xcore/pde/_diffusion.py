@@ -77,8 +77,8 @@ class Diffusion(GridOperator):
         cells), "arithmetic", or "located", for functions of the coordinates, element by element: harmonic, with each
         jump where it is, and means across the ways; of order 2 for interfaces along the axes anywhere between the
         nodes, of which there is one at most between two. Derivatives take the places of jumps, and where a is looked at
-        between them, as constants: with respect to values between interfaces along the axes they are exact, else as
-        near as the solution is.
+        between them, as constants: with respect to values between interfaces along the axes they are exact, across
+        curved ones they miss a part that falls like the spacing: 0.6 % for a disc on 12², 0.14 % on 48².
       mixed: the elements of a matrix behind its diagonal, row by row, found from ``a``, which then is its diagonal.
       shares: volumes relative to those that end half-way between nodes, where jumps are located.
       coordinates: "cartesian"; "polar", of (r) or (r, θ); "cylindrical", of (r), (r, z) or (r, θ, z);
