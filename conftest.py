@@ -98,6 +98,9 @@ def pytest_runtest_setup(item):
 
     path = item.path.relative_to(Path(__file__).parent).as_posix()
     hasty = not _FULL and (path in _RULES_ALONE or not path.startswith(_AS_USERS_GET_IT))
+    os.environ["XCORE_DISABLE_MOST_OPTIMIZATIONS"] = str(
+        int(hasty)
+    )  # of processes that the test starts
     if xc.config.disable_most_optimizations != hasty:
         xc.config.update("disable_most_optimizations", hasty)
 

@@ -10,7 +10,7 @@ import pytest
 
 HERE = Path(__file__).parent
 # Some in every run, and all of those that take such arrays.
-SOME = "special.tests.test_logsumexp", "cluster.tests.test_hierarchy", "fft.tests.test_helper"
+SOME = "cluster.tests.test_hierarchy", "fft.tests.test_helper"
 ALL = """
     cluster constants differentiate fft integrate interpolate linalg ndimage optimize signal spatial special stats
 """.split()

@@ -186,8 +186,11 @@ def test_formulas_are_found_in_sentences(text, found):
     assert [formulas.latex(piece) for is_formula, piece in pieces if is_formula] == found
 
 
-def test_every_formula_of_the_reference_is_set():
+def test_every_formula_of_the_reference_is_set(monkeypatch):
     """Each becomes TeX whose braces are whole, and nothing of its sentence is lost."""
+    monkeypatch.setattr(
+        reference.families, "example", lambda family: ""
+    )  # they run, and hold no formula
     count = 0
     for place in names.places().values():
         for block in prose.blocks(reference.documentation(place)):
