@@ -369,7 +369,10 @@ def history(found: Any, ax: Any = None, *, what: str = "", **options: Any) -> An
         told = told[name]
     if told is None:
         raise errors.bad_argument(
-            "plot.history", "found", "no history", "a result of a call with history=True"
+            "plot.history",
+            "found",
+            errors.Words("no history"),
+            "a result of a call with history=True",
         )
     rows = np.asarray(told)
     rows = (
@@ -404,7 +407,9 @@ def program(told: Any, ax: Any = None) -> Any:
         )
     if len(told.eqns) > _MOST_EQUATIONS:
         want = f"at most {_MOST_EQUATIONS}; draw a part of the function"
-        raise errors.bad_argument("plot.program", "told", f"{len(told.eqns)} equations", want)
+        raise errors.bad_argument(
+            "plot.program", "told", errors.Words(f"{len(told.eqns)} equations"), want
+        )
     boxes, edges = _layers(told)
     ax = _axes(ax)
     for (x0, y0), (x1, y1) in edges:

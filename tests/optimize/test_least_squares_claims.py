@@ -245,3 +245,44 @@ def test_the_last_steps_of_fits_with_large_residuals_know_their_curvature(dtype,
     ]  # SciPy's, of the scalar function, to 1e-9
     assert found.success, found.message
     np.testing.assert_allclose(found.x, least, rtol=1e-6 if dtype == np.float64 else 2e-3)
+
+
+WAYS = {
+    "a sum": (lambda p, t: (p[0] + p[1]) * t, [1.0, 1.0], []),
+    "a product": (lambda p, t: p[0] * p[1] * xnp.exp(-p[2] * t) + p[3], [1.0, 1.0, 1.0, 0.0], []),
+    "one that is not used": (
+        lambda p, t: p[0] * xnp.exp(-p[2] * t) + p[3],
+        [1.0, 5.0, 1.0, 0.0],
+        [1],
+    ),
+    "twelve, of rank six": (lambda p, t: (SIX @ MIX) @ p, np.ones(12), []),
+}
+SIX = np.random.default_rng(0).normal(size=(40, 6))
+MIX = np.random.default_rng(1).normal(size=(6, 12))
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
+@pytest.mark.parametrize("method", ["lm", "gauss-newton", "trf"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", WAYS)
+def test_directions_without_influence_are_not_walked(name, dtype, method, scale):
+    """What is left of a column that depends on others is a direction of rounding errors, where residuals have a part."""
+    f, start, unused = WAYS[name]
+    t = np.linspace(0, 4, 40)
+    y = (3 * np.exp(-0.7 * t) + 0.2 + 0.1 * np.sin(9 * t)).astype(dtype)
+    found = xo.least_squares(
+        lambda p: scale * (f(p, t.astype(dtype)) - y).astype(dtype),
+        np.asarray(start, dtype),
+        method=method,
+    )
+    assert found.success
+    assert np.abs(found.x).max() < 10 and all(found.x[i] == start[i] for i in unused)
+    best = min(
+        scipy.optimize.least_squares(
+            lambda p: np.asarray(f(p, t)) - y, x0, xtol=1e-14, ftol=1e-14
+        ).cost
+        for x0 in (np.asarray(start), 0.5 * np.asarray(start))
+    )
+    np.testing.assert_allclose(
+        found.stats["cost"] / scale**2, best, rtol=1e-4 if dtype == np.float32 else 1e-9
+    )

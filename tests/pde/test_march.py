@@ -86,6 +86,17 @@ def test_rest_is_reached_at_zero_and_of_trees():
     assert 0 < decay.value.max() < 1e-4
 
 
+@pytest.mark.parametrize(("fast", "slow"), [(10.0, 1e-4), (3.0, 1e-3), (30.0, 1e-2)])
+def test_what_is_slow_is_seen_when_it_begins_to_show(fast, slow):
+    """Changes that shrink by 1e-4 and then by 0.9 lead nowhere near where those of the slow part do."""
+    rates = xnp.asarray([fast, slow])
+    run = pde.RungeKutta(lambda u, t: rates * (1 - u))
+    found = pde.march(
+        run, xnp.zeros(2), 0.02, 1500, every=50, trackers=pde.Steady(rtol=1e-2), report=True
+    )
+    assert not found.ok or abs(found.value - 1).max() < 0.05
+
+
 def test_it_tells_what_goes_wrong():
     explicit = pde.RungeKutta(lambda u, t: u**2, pde.EULER)
     found = pde.march(explicit, xnp.ones(()), 0.5, 40, every=5, report=True)

@@ -393,7 +393,19 @@ WRONG = {
     "stand still": [lambda: pde.Newmark(lambda t: LAP).step((np.ones(5), np.ones(5)), 0.0, 0.1)],
     "a field to a field": [lambda: pde.ExponentialIntegrator(pde.Gradient(Grid(6))).step(1.0, 0.0, 0.1)],
     "f must be a function": [lambda: pde.IMEX(LAP, 2.0).step(np.ones(5), 0.0, 0.1)],
-    "function of the time": [lambda: pde.ThetaMethod(None).step(np.ones(5), 0.0, 0.1)],
+    "function of the time": [
+        lambda op=op: pde.ThetaMethod(op).step(np.ones(5), 0.0, 0.1) for op in (None, lambda x, y: x)
+    ],
+    "of .state, time., in this order": [
+        lambda: pde.IMEX(LAP, lambda t, u: u), lambda: pde.Event(lambda t, u: u),
+        lambda: pde.Event(lambda u, t: u, jump=lambda t, u: u),
+    ],
+    "direction must be -1, 0 or 1": [lambda: pde.Event(lambda u, t: u, direction=2)],
+    "atol must be": [
+        lambda atol=atol: pde.integrate(lambda u, t: u, np.ones(3), [0.0, 1.0], atol=atol)
+        for atol in (np.ones(2), [1.0, 1.0], np.ones((1, 3)))
+    ],
+    "takes a field to a field": [lambda: pde.wave_energy((np.ones(5), np.ones(5)), LAP)],
     "eigenvalues are real": [lambda: pde.stable_step(GROW, pde.Advection(Grid(6)))],
 }  # fmt: skip
 

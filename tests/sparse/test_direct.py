@@ -7,7 +7,9 @@ import scipy.sparse.linalg as sla
 
 import xcore as xc
 import xcore.numpy as xnp
+import xcore.scipy.sparse.linalg as splinalg
 from xcore import Status, sparse
+from xcore.errors import SingularMatrixError
 from xcore.sparse import Sparse, _superlu
 
 
@@ -202,6 +204,18 @@ def test_solutions_can_be_transposed():
 
 
 # Threads of BLAS while SuperLU works, which asks for small products
+
+
+@pytest.mark.parametrize(
+    "a", [[[1.0, 2.0], [2.0, 4.0]], [[0.0, 0.0], [0.0, 0.0]], [[0, 1.0, 0], [1, 0, 2], [0, 2, 0]]]
+)
+def test_incomplete_factors_of_singular_matrices_are_refused(a):
+    a = sparse.from_dense(np.array(a))
+    m = sparse.factorise(a, "ilu")
+    for solve in (lambda b: m @ b, m.solve, splinalg.spilu(a).solve):
+        with pytest.raises(SingularMatrixError, match="a pivot vanishes"):
+            solve(np.ones(a.shape[0]))
+    assert np.isnan(xc.jit(lambda b: m @ b)(np.ones(a.shape[0]))).all()
 
 
 def test_factors_are_made_on_one_thread_of_blas(monkeypatch):

@@ -209,6 +209,22 @@ def test_gauss_by_steps_towards_one():
     np.testing.assert_allclose(special.hyp2f1(*np.array(rows).T), exact, rtol=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "c"),
+    [(1, 1, 2), (0.5, 0.5, 1.5), (1, 1.001, 2), (0.3, 0.3001, 0.7), (-0.5, -0.5, 1.3), (1, 3, 1.5)],
+)
+def test_gauss_far_to_the_left(a, b, c):
+    """Powers and logarithms of z go on to the end of the range."""
+    x = -(10.0 ** np.array([5, 19, 20, 30, 100, 150, 290]))
+    exact = [float(mp.hyp2f1(*map(mp.mpf, (a, b, c, z)))) for z in x]
+    np.testing.assert_allclose(special.hyp2f1(a, b, c, x), exact, rtol=1e-11)
+    if a == b == 1:
+        with xc.enable_x64():
+            z = x[:4]
+            slopes = xc.vmap(xc.grad(lambda z: special.hyp2f1(a, b, c, z)))(z)
+        np.testing.assert_allclose(slopes * z**2, np.log1p(-z) + z / (1 - z), rtol=1e-11)
+
+
 BOXES = {
     "hyp1f1": [[(-100, 100), (-20, 50), (-100, 100)], [(-10, 10), (-10, 10), (-60, 60)], [(-5, 5), (0.1, 5), (-900, 600)]],
     "hyp2f1": [[(-50, 50), (-50, 50), (-50, 50), (-5, 0.99)], [(-5, 5), (-5, 5), (-5, 5), (-30, 0.999)], [(0, 300), (0, 300), (0, 300), (-2, 0.9)],

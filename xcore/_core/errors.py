@@ -53,8 +53,16 @@ from .exceptions import (  # noqa: F401  (for call sites: errors.TreeError)
 )
 
 
+class Words(str):
+    """What was given, said in words: no value of the user's."""
+
+    __slots__ = ()
+
+
 def describe(x: Any) -> str:
     """A short text of a value for messages: its type and shape when it has them, else its repr."""
+    if isinstance(x, Words):
+        return str(x)
     type_ = getattr(x, "type", None)
     if type_ is not None and hasattr(type_, "weak"):
         return str(type_)

@@ -44,7 +44,7 @@ def _checked_part(
     if part.shape != shape or (dtype is not None and part.dtype != dtype):
         wanted = f"shape {shape}" + (f" and dtype {dtype}" if dtype is not None else "")
         raise errors.bad_argument(
-            who, f"the part of {device}", f"{part.dtype}{list(part.shape)}", wanted
+            who, f"the part of {device}", errors.Words(f"{part.dtype}{list(part.shape)}"), wanted
         )
     return part
 
@@ -217,7 +217,9 @@ def device_put_sharded(shards: Sequence[PyTree], devices: Iterable[Device]) -> P
     shards, devices = list(shards), list(devices)
     if not shards or len(shards) != len(devices):
         wanted = f"one pytree for each of the {len(devices)} devices"
-        raise errors.bad_argument("device_put_sharded", "shards", f"{len(shards)} of them", wanted)
+        raise errors.bad_argument(
+            "device_put_sharded", "shards", errors.Words(f"{len(shards)} of them"), wanted
+        )
     for shard in shards[1:]:
         tree.check_structure(tree.structure(shards[0]), shard, "device_put_sharded")
     stacked = [_along(devices, parts) for parts in zip(*map(tree.leaves, shards), strict=True)]

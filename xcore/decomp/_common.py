@@ -167,7 +167,10 @@ def check_tensor(who: str, x: Any, mask: Any = None, *, masked: bool = True) -> 
     x = x if dtypes.is_inexact(x.dtype) else x.astype(xnp.result_type(float))
     if x.ndim < 2 or 0 in x.shape:
         raise errors.bad_argument(
-            who, "x", f"shape {tuple(x.shape)}", "a tensor of two or more modes, none of them empty"
+            who,
+            "x",
+            errors.Words(f"shape {tuple(x.shape)}"),
+            "a tensor of two or more modes, none of them empty",
         )
     if mask is not None:
         mask = xnp.asarray(mask)
@@ -180,7 +183,7 @@ def check_tensor(who: str, x: Any, mask: Any = None, *, masked: bool = True) -> 
             )
         if type(mask) is Array and not np.asarray(mask).any():
             raise errors.bad_argument(
-                who, "mask", "no element that is True", "True for some element"
+                who, "mask", errors.Words("no element that is True"), "True for some element"
             )
     if type(x) is Array and type(mask) in (Array, NoneType) and not _is_finite(x, mask):
         advice = (

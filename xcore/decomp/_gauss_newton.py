@@ -233,7 +233,7 @@ def cp_gauss_newton(
     x, mask = check_tensor(who, x, mask)
     if dtypes.is_complex(x.dtype):
         raise errors.bad_argument(
-            who, "x", f"of dtype {x.dtype}", "real", "For complex tensors: cp_als."
+            who, "x", errors.Words(f"of dtype {x.dtype}"), "real", "For complex tensors: cp_als."
         )
     x, units = in_units(x)
     restarts = check_count(who, "restarts", restarts, 1)

@@ -84,7 +84,7 @@ def cp_gradient(
     x, mask = check_tensor(who, x, mask)
     if dtypes.is_complex(x.dtype):
         raise errors.bad_argument(
-            who, "x", f"of dtype {x.dtype}", "real", "For complex tensors: cp_als."
+            who, "x", errors.Words(f"of dtype {x.dtype}"), "real", "For complex tensors: cp_als."
         )
     max_steps = check_count(who, "max_steps", max_steps)
     require("0 or more", who, ridge=ridge)
@@ -125,5 +125,7 @@ def _weights(who: str, x, mask, weights):
             who, "weights", tuple(weights.shape), f"of shape {tuple(x.shape)}"
         )
     if type(weights) is Array and (np.asarray(weights) < 0).any():
-        raise errors.bad_argument(who, "weights", "negative numbers", "none that is negative")
+        raise errors.bad_argument(
+            who, "weights", errors.Words("negative numbers"), "none that is negative"
+        )
     return weights if mask is None else xnp.where(mask, weights, 0)

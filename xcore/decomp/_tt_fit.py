@@ -217,7 +217,7 @@ def _cross_values(f, left, n: int, right, dtype):
         raise errors.bad_argument(
             "decomp.tt_cross",
             "f",
-            f"values of shape {tuple(values.shape)}",
+            errors.Words(f"values of shape {tuple(values.shape)}"),
             f"one value for each of {a * n * b} rows",
         )
     return values.reshape(a, n, b).astype(values.dtype if dtype is None else dtype)

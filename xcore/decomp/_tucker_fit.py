@@ -397,9 +397,9 @@ def tucker_nonneg(
     x, _ = check_tensor(who, x, masked=False)
     ranks = check_ranks(who, ranks, x.shape)
     if dtypes.is_complex(x.dtype):
-        raise errors.bad_argument(who, "x", f"of dtype {x.dtype}", "real")
+        raise errors.bad_argument(who, "x", errors.Words(f"of dtype {x.dtype}"), "real")
     if type(x) is Array and (np.asarray(x) < 0).any():
-        raise errors.bad_argument(who, "x", "negative elements", "nowhere negative")
+        raise errors.bad_argument(who, "x", errors.Words("negative elements"), "nowhere negative")
     x, units = in_units(x)
     keys = random.split(random.key(0) if key is None else key, x.ndim + 1)
     sizes = [ranks, *zip(x.shape, ranks, strict=True)]

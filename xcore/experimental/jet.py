@@ -38,13 +38,15 @@ def jet(
     """
     if len(primals) != len(series):
         wanted = f"one list for each of the {len(primals)} primals"
-        raise errors.bad_argument("jet", "series", f"{len(series)} of them", wanted)
+        raise errors.bad_argument("jet", "series", errors.Words(f"{len(series)} of them"), wanted)
     primals = tuple(tree.map(xnp.asarray, x) for x in primals)
     terms = [t for x, given in zip(primals, series, strict=True) for t in _terms(x, given)]
     order = len(terms[0]) if terms else 0
     if any(len(t) != order for t in terms):
         lengths = sorted({len(t) for t in terms})
-        raise errors.bad_argument("jet", "series", f"lists of lengths {lengths}", "one length")
+        raise errors.bad_argument(
+            "jet", "series", errors.Words(f"lists of lengths {lengths}"), "one length"
+        )
     leaves, structure = tree.flatten(primals)
     scales = [math.factorial(n) if factorial_scaled else 1 for n in range(1, order + 1)]
     curves = [_curve(x, t, scales) for x, t in zip(leaves, terms, strict=True)]

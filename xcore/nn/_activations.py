@@ -191,7 +191,7 @@ def glu(x, axis=-1):
     size = typeof(x).shape[one_axis("nn.glu", axis, typeof(x).ndim)]
     if size % 2:
         raise errors.bad_argument(
-            "nn.glu", "x", f"size {size} along axis {axis}", "an even size", ""
+            "nn.glu", "x", errors.Words(f"size {size} along axis {axis}"), "an even size", ""
         )
     first, second = xnp.split(x, 2, axis)
     return first * expit(second)

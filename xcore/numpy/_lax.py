@@ -62,7 +62,10 @@ def select_n(which, *cases):
     if typeof(which).dtype == bool:
         if len(cases) > 2:
             raise errors.bad_argument(
-                "lax.select_n", "cases", f"{len(cases)} arrays", "one or two, for booleans"
+                "lax.select_n",
+                "cases",
+                errors.Words(f"{len(cases)} arrays"),
+                "one or two, for booleans",
             )
         return ops.select(which, cases[-1], cases[0])
     out = to_user(cases[-1])

@@ -51,7 +51,7 @@ def pad(array, pad_width, mode="constant", **kwargs):
     if unknown:
         allowed = ", ".join(_SETTINGS[mode]) or "no settings"
         raise errors.bad_argument(
-            who, f"mode {mode!r}", f"with {sorted(unknown)}", f"given with {allowed}"
+            who, f"mode {mode!r}", errors.Words(f"with {sorted(unknown)}"), f"given with {allowed}"
         )
     if mode not in ("constant", "empty"):
         for axis, pair in enumerate(widths):

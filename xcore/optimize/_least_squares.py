@@ -31,7 +31,7 @@ from ._problem import Flat, as_tuple, count, largest, real_parts, tolerance
 from ._products import PROBES, balanced
 from ._result import RUNNING, Result, Status, first_of, result
 from ._sparse import Matrix, SparseLevenbergMarquardt, gives_sparse, linear_by
-from ._trust import lengths, norm, step_in_ball, transposed_times, triangle
+from ._trust import AT_REST, lengths, norm, step_in_ball, transposed_times, triangle
 from ._units import power_of_two, where_far
 
 
@@ -196,7 +196,7 @@ class LevenbergMarquardt:
         start = s["first"] * xnp.where(reach > 0, reach, norm(qtf))
         # no later radius is measured by one that was only a guess
         before = xnp.where(s["nit"] == 0, xnp.minimum(s["radius"], size), s["radius"])
-        noise = (eps * norm(s["r"])) ** 2
+        noise = (AT_REST * eps * norm(s["r"])) ** 2
         radius = xnp.where(first, start, _radius(ratio, before, size, damping, noise))
         radius = radius.astype(f.dtype)
         radius = xnp.minimum(radius, xnp.finfo(f.dtype).max)
@@ -266,7 +266,7 @@ class TrustRegionReflective:
         start = _first_radius(x, xnp.where(new_scale == 0, 1, new_scale), xnp.sqrt(v), g, r)
         radius = xnp.where(
             first, xnp.where(start > 0, start, 1),
-            _radius(ratio, s["radius"], size, damping, (eps * norm(s["r"])) ** 2),
+            _radius(ratio, s["radius"], size, damping, (AT_REST * eps * norm(s["r"])) ** 2),
         )  # fmt: skip
         bound = largest(projected_gradient(x, g, problem.lower, problem.upper))
         status = verdict_of(

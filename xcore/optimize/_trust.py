@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control import custom_vmap
+from .._control import cond, custom_vmap
 from .._core import tree, typeof
 from ._packed import loop
 
@@ -128,14 +128,63 @@ def step_in_ball(r, qtf, scale, radius):
     Newton's method on 1/radius - 1/|D p| as a function of the damping. (Moré 1978)
     """
     n = typeof(qtf).shape[0]
-    search = _few_search if 0 < n <= FEW else functools.partial(_search, _damped)
+    few = 0 < n <= FEW
+    search = _few_search if few else functools.partial(_search, _known_by_values, _damped)
     return search(r, qtf, scale, radius)
 
 
-def _search(damped, r, qtf, scale, radius):
+AT_REST = 2  # in units of eps: the root of the damping that is no damping
+_ROUNDING = 16  # the same: what is left of a column of length 1 that depends on others
+
+
+def _known_by_columns(r, qtf):
+    """(R, Qᵀf) without directions of rounding errors, of which f has a part that would be followed.
+
+    Of columns of length 1 the longest is taken first, and away from all, until none is left but for rounding.
+    """
+    sizes = _sizes(r)
+    left, rows, values = r / sizes, [], []
+    least = _ROUNDING * xnp.finfo(typeof(r).dtype).eps
+    for _ in range(typeof(r).shape[0]):
+        length = lengths(left)
+        longest = xnp.max(length, axis=0)
+        first = xnp.cumsum(length == longest, axis=0) == 1
+        column = xnp.sum(xnp.where(first & (length == longest), left, 0), axis=1)
+        unit = xnp.where(longest > least, column / xnp.where(longest > 0, longest, 1), 0)
+        shares, value = transposed_times(left, unit), xnp.sum(unit * qtf, axis=0)
+        left, qtf = left - unit[:, None] * shares, qtf - unit * value
+        rows.append(shares * sizes)
+        values.append(value)
+    return xnp.stack(rows), xnp.stack(values)
+
+
+def _known_by_values(r, qtf):
+    """The same by singular values, where a column next to depends on those before it."""
+    n, eps = typeof(r).shape[0], float(xnp.finfo(typeof(r).dtype).eps)
+    sizes = _sizes(r)
+
+    def some(r, qtf):
+        u, s, vt = xnp.linalg.svd(r / sizes)
+        known = s > max(_ROUNDING, n) * eps * xnp.max(s, initial=0)
+        return xnp.where(known, s, 0)[:, None] * vt * sizes, xnp.where(known, qtf @ u, 0)
+
+    depends = xnp.any(xnp.abs(xnp.diagonal(r)) <= eps**0.75 * sizes) & xnp.all(xnp.isfinite(r))
+    return cond(depends, some, lambda r, qtf: (r, qtf), r, qtf)
+
+
+def _sizes(r):
+    """The lengths of columns, whose squares may be out of range; 1 for those of zeros."""
+    most = xnp.max(xnp.abs(r), axis=0, initial=0)
+    most = xnp.where(most > 0, most, 1)
+    length = lengths(r / most)
+    return most * xnp.where(length > 0, length, 1)
+
+
+def _search(known, damped, r, qtf, scale, radius):
+    r, qtf = known(r, qtf)
     eps = xnp.finfo(typeof(r).dtype).eps
     weight = xnp.sqrt(xnp.max(xnp.sum((r / scale) ** 2, axis=0), axis=0))
-    least = (eps * weight) ** 2  # keeps directions that the data do not determine at rest
+    least = (AT_REST * eps * weight) ** 2  # keeps directions that the data do not determine at rest
     most = lengths(transposed_times(r, qtf) / scale) / radius + least
 
     def newton(s):
@@ -163,4 +212,4 @@ def _search(damped, r, qtf, scale, radius):
     return p, damping
 
 
-_few_search = _lanes_last(functools.partial(_search, _few_damped))
+_few_search = _lanes_last(functools.partial(_search, _known_by_columns, _few_damped))

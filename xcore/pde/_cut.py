@@ -292,7 +292,11 @@ def _known(x) -> np.ndarray:
     except errors.ConcretizationError as e:
         advice = "Make the operator outside of jit and vmap; derivatives with respect to the level set exist."
         raise errors.bad_argument(
-            _WHO, "inside", "values that are traced", "known when the program is made", advice
+            _WHO,
+            "inside",
+            errors.Words("values that are traced"),
+            "known when the program is made",
+            advice,
         ) from e
 
 
@@ -334,7 +338,7 @@ def _made(op, sets, conditions) -> tuple:
     if not inside.any():
         want = "positive together at one node at least"
         advice = "A domain that lies between the nodes needs more cells; inside is where level sets are positive."
-        raise errors.bad_argument(_WHO, "inside", "level sets", want, advice)
+        raise errors.bad_argument(_WHO, "inside", errors.Words("level sets"), want, advice)
     walls = _walls_of(op, levels, lowest, conditions, c["open"], inside, nodes) if fixed else None
     opened = tuple(
         _on(o).where(_held(inside, lowest, i, op.axes[i]), o, 0) for i, o in enumerate(c["open"])

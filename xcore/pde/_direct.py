@@ -21,7 +21,7 @@ from .. import numpy as xnp
 from .._control import custom_linear_solve
 from .._control.call import in_one_kernel
 from .._control.cond import platform_dependent, unless_spread
-from .._core import Array, ArrayLike, dtypes, typeof
+from .._core import Array, ArrayLike, dtypes, errors, typeof
 from ..linalg._arguments import loop
 from ..linalg._elimination import _put, _taken
 from ..numpy._select import cut, safe_divide
@@ -217,6 +217,14 @@ def solve_direct(
     >>> xnp.round(lap(solve_direct(lap, xnp.ones(3))), 3)
     Array([1., 1., 1.], dtype=float32)
     """
+    if not isinstance(lap, Laplacian):
+        raise errors.bad_argument(
+            "pde.solve_direct",
+            "lap",
+            lap,
+            "a pde.Laplacian",
+            "pde.solve takes any linear operator.",
+        )
     f = lap.field(f)
     f = f if dtypes.is_inexact(typeof(f).dtype) else f.astype(np.float32)
     real, (shift, scale) = dtypes.to_real(typeof(f).dtype), map(xnp.asarray, (shift, scale))

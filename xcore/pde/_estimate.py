@@ -38,8 +38,7 @@ def compare(who: str, solve: Callable, op, f, u, make, of) -> dict:
         levels.append((coarse, answer.value, answer.ok))
     most, good = 2.0 ** accuracy(op), levels[1][2]
     gaps = [
-        xnp.max(xnp.abs(xnp.asarray(_onto(a, x, b) - y)))
-        for (a, x, _), (b, y, _) in itertools.pairwise(levels)
+        xnp.max(xnp.abs(_apart(a, x, b, y))) for (a, x, _), (b, y, _) in itertools.pairwise(levels)
     ]
     known = lambda x: xnp.where(good, x, np.nan)  # noqa: E731
     more = {"discretization_error": known(left(gaps, most)[0])}
@@ -60,7 +59,7 @@ def functional(who: str, of, u, op):
     value = xnp.asarray(of(u, op))
     if value.ndim:
         want = "a function of (u, op) that gives one number, as lambda u, op: op.integrate(u)"
-        raise errors.bad_argument(who, "of", f"an array {value.shape}", want)
+        raise errors.bad_argument(who, "of", errors.Words(f"an array {value.shape}"), want)
     return value
 
 
@@ -131,12 +130,18 @@ def _thin(op, x):
     return x[_pick(op)] if x.ndim else x
 
 
-def _onto(op, u, coarse):
-    """A field at the unknowns of the coarser grid."""
-    u = op.grid.restrict(u) if op.grid.centred else u[_pick(op)]
-    if coarse.inside is not None:
-        u = xnp.where(coarse.inside, u, 0)
-    return u
+def _apart(op, u, coarse, v):
+    """The difference of two fields on the coarser grid, where both have unknowns."""
+    gap = xnp.asarray(_onto(op, u) - v)
+    if op.inside is None or coarse.inside is None:
+        return gap if coarse.inside is None else xnp.where(coarse.inside, gap, 0)
+    both = coarse.inside & (_onto(op, op.inside.astype(np.float32)) == 1)
+    return xnp.where(both, gap, 0)
+
+
+def _onto(op, u):
+    """A field at the nodes or cells of the coarser grid."""
+    return op.grid.restrict(u) if op.grid.centred else u[_pick(op)]
 
 
 def _thinned(op, f, coarse):

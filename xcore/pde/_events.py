@@ -9,7 +9,8 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import jvp, stop_gradient, while_loop
-from .._core import errors, static, struct, typeof
+from .._core import errors, one_of, static, struct, typeof
+from ._time import check_order
 
 
 @struct
@@ -47,6 +48,10 @@ class Event:
             raise errors.bad_argument(who, "jump", self.jump, "a function of (u, t) to a state")
         if not isinstance(self.most, int) or self.most < 1:
             raise errors.bad_argument(who, "most", self.most, "1 or more zeros to keep")
+        check_order(who, self.f)
+        if self.jump is not None:
+            check_order(who, self.jump)
+        one_of(who, "direction", self.direction, (-1, 0, 1), "-1, 0 or 1")
         if int(self.terminal) < 0:
             raise errors.bad_argument(
                 who, "terminal", self.terminal, "True, False, or a number of zeros"

@@ -355,7 +355,9 @@ def _require_few(c: Couplings, method: str, near: bool) -> None:
             "Written as a product, as pde.Laplacian(grid) @ pde.Laplacian(grid) + c, it is solved one factor after "
             'another; method="gcr" tries a cycle of next neighbours nevertheless.'
         )
-        raise errors.bad_argument("pde.solve", "op", f"{size(c.shape)} unknowns", want, advice)
+        raise errors.bad_argument(
+            "pde.solve", "op", errors.Words(f"{size(c.shape)} unknowns"), want, advice
+        )
 
 
 def _portrait_of(op: GridOperator) -> Portrait:

@@ -55,10 +55,10 @@ def check_level(who: str, given) -> None:
     """Raises where numbers that say what is inside are complex or NaN, which are neither positive nor negative."""
     want = "real numbers, positive inside and 0 on the edge"
     if np.iscomplexobj(given):
-        raise errors.bad_argument(who, "inside", "complex numbers", want)
+        raise errors.bad_argument(who, "inside", errors.Words("complex numbers"), want)
     if np.isnan(given).any():
         advice = "xnp.nan_to_num(level, nan=-1.0) takes what is missing as outside."
-        raise errors.bad_argument(who, "inside", "NaN at some points", want, advice)
+        raise errors.bad_argument(who, "inside", errors.Words("NaN at some points"), want, advice)
 
 
 def is_mask(known) -> bool:

@@ -100,10 +100,12 @@ def _level(grid: Grid, level, axes) -> np.ndarray:
     if is_mask(phi):
         want = "real numbers, 0 at the interface"
         advice = "Booleans hide where edges are cut: x - 0.3 in place of x > 0.3."
-        raise errors.bad_argument(_WHO, "level", "booleans, or 0 and 1", want, advice)
+        raise errors.bad_argument(_WHO, "level", errors.Words("booleans, or 0 and 1"), want, advice)
     if not np.isfinite(phi).all() or not (np.any(phi > 0) and np.any(phi <= 0)):
         want, advice = "positive here and negative there", "In one medium take pde.Diffusion."
-        raise errors.bad_argument(_WHO, "level", "of one sign, or not finite", want, advice)
+        raise errors.bad_argument(
+            _WHO, "level", errors.Words("of one sign, or not finite"), want, advice
+        )
     return _beyond(phi / np.abs(phi).max(), axes, True)
 
 
@@ -122,7 +124,7 @@ def _known(grid: Grid, name: str, x) -> np.ndarray:
             "Make the operator outside of jit, grad and vmap; the right-hand side may be traced."
         )
         want = "known when the operator is made"
-        raise errors.bad_argument(_WHO, name, "values that are traced", want, advice)
+        raise errors.bad_argument(_WHO, name, errors.Words("values that are traced"), want, advice)
     a = np.asarray(x)
     if a.ndim and a.shape != grid.shape:
         raise errors.shape_mismatch(_WHO, f"need {name} at all nodes, {grid.shape}", **{name: a})

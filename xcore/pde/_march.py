@@ -118,8 +118,9 @@ class Steady:
     that, and d₂ itself, are at most atol + rtol |u| in two intervals in a row, in the mean square over each array of
     the state. It does not hang on the length of steps and intervals, and is an estimate: what changes more slowly
     than all that is seen, and less, is not seen, nor is what comes back after each interval, as a wave of that period.
-    A state that rounding keeps moving does not come to rest: in single precision an rtol near 1e-6 may want longer
-    intervals, or a larger one.
+    Where the factor comes nearer to 1 by more than a quarter between two intervals, what is slow has just begun to
+    show, and the run goes on. A state that rounding keeps moving does not come to rest: in single precision an rtol
+    near 1e-6 may want longer intervals, or a larger one.
 
     Attributes:
       rtol, atol: how much may be left.
@@ -136,6 +137,7 @@ class Steady:
         self.rtol, self.atol, self.away = float(rtol), float(atol), np.inf
         self._before: Any = None
         self._change: Any = None
+        self._left: list = []  # 1 - q of each array, when it was last looked at
         self._good = False
 
     def __repr__(self) -> str:
@@ -151,6 +153,14 @@ class Steady:
             self.away = max((_share(x, s) for x, s in zip(left, sizes, strict=True)), default=0.0)
             rows = zip(left, change, sizes, strict=True)
             good = all(max(x, d) <= self.atol + self.rtol * s for x, d, s in rows)
+            shrink = [1 - e / d if d else 1.0 for d, e in zip(self._change, change, strict=True)]
+            noise = [8 * float(xnp.finfo(a.dtype).eps) * s for a, s in zip(now, sizes, strict=True)]
+            before = self._left or shrink
+            good = good and all(
+                b >= 0.75 * a or e <= n
+                for a, b, e, n in zip(before, shrink, change, noise, strict=True)
+            )
+            self._left = shrink
         twice = good and self._good
         self._before, self._change, self._good = now, change, good
         return twice

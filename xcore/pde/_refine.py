@@ -52,13 +52,18 @@ def refine(
         raise errors.bad_argument(_WHO, "make, grid", (make, grid), want)
     if not (callable(f) or xnp.ndim(f) == 0):
         raise errors.bad_argument(
-            _WHO, "f", f"an array {xnp.shape(f)}", "a number or a function of the coordinates"
+            _WHO,
+            "f",
+            errors.Words(f"an array {xnp.shape(f)}"),
+            "a number or a function of the coordinates",
         )
     values: list = []
     while True:  # own loop: each step is another program
         op = make(grid)
-        if not isinstance(op, GridOperator):
-            raise errors.bad_argument(_WHO, "make(grid)", op, "an operator of xcore.pde")
+        if not isinstance(op, GridOperator) or op.grid != grid:
+            given = errors.Words(f"one on {op.grid}") if isinstance(op, GridOperator) else op
+            want = f"an operator of xcore.pde on the grid that it was given, {grid}"
+            raise errors.bad_argument(_WHO, "make(grid)", given, want)
         answer = solve(op, f, report=True)
         values.insert(0, functional(_WHO, of, answer.value, op))
         gaps = [xnp.abs(a - b) for a, b in itertools.pairwise(values)][:2]

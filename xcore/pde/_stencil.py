@@ -39,7 +39,9 @@ def _as_a_whole(*_, **__):
         "What is beyond the edges the faces say, so rolls, pads and slices become shifts: xnp.roll(u, -1, 0) is "
         "u[1, 0], around a Periodic() axis."
     )
-    raise errors.bad_argument("pde.Stencil", "u in f", "the field itself", want, advice)
+    raise errors.bad_argument(
+        "pde.Stencil", "u in f", errors.Words("the field itself"), want, advice
+    )
 
 
 class _Recorder:
@@ -54,7 +56,7 @@ class _Recorder:
     def __call__(self, *shift):
         self[shift]
         want = "written in brackets, u[1, 0]"
-        raise errors.bad_argument("pde.Stencil", "shift", f"u{shift}", want)
+        raise errors.bad_argument("pde.Stencil", "shift", errors.Words(f"u{shift}"), want)
 
     def __getitem__(self, shift):
         shift = _as_shift(shift, len(self.shape))

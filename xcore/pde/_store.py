@@ -120,7 +120,7 @@ def _same_kinds(first: dict[str, tuple], now: dict[str, tuple]) -> None:
         then = first[name]
         if shape != then[0] or not np.can_cast(dtype, then[1], "safe"):
             want = f"of shape {then[0]} and dtype {then[1]} each time, as at first"
-            raise errors.bad_argument(_WHO, name, f"{dtype}{[*shape]}", want)
+            raise errors.bad_argument(_WHO, name, errors.Words(f"{dtype}{[*shape]}"), want)
 
 
 def _word(key) -> str:

@@ -107,7 +107,7 @@ def _require_few(count: int) -> None:
     if count > _MOST:
         want = f"of at most {_MOST} unknowns in all, or fields of one shape with each its own unknown on the diagonal"
         advice = "These have multigrid, outside of jit and vmap; what f takes to 0, as constants, is given as kernel=."
-        raise errors.bad_argument(_WHO, "b", f"{count} elements", want, advice)
+        raise errors.bad_argument(_WHO, "b", errors.Words(f"{count} elements"), want, advice)
 
 
 def _matrix(f, zero) -> Sparse:
@@ -133,7 +133,9 @@ def _flat(structure, shapes, x):
     if own != structure or found != shapes:
         want = f"a function to a tree like b, {structure} of shapes {shapes}"
         advice = "There must be one equation for each unknown."
-        raise errors.bad_argument(_WHO, "f", f"one to {own} of shapes {found}", want, advice)
+        raise errors.bad_argument(
+            _WHO, "f", errors.Words(f"one to {own} of shapes {found}"), want, advice
+        )
     if len(set(shapes)) == 1:
         return xnp.stack(leaves, -1).reshape(-1)
     return xnp.concatenate([y.reshape(-1) for y in leaves])
@@ -176,7 +178,9 @@ def _pins(apply, vectors: list, zero) -> tuple:
 def _values(x) -> np.ndarray:
     x = ops.stop_gradient(xnp.asarray(x))
     if type(x) is not Array:
-        raise errors.bad_argument(_WHO, "kernel", "given", "left out under jit and vmap")
+        raise errors.bad_argument(
+            _WHO, "kernel", errors.Words("given"), "left out under jit and vmap"
+        )
     return np.asarray(x)
 
 
@@ -193,7 +197,9 @@ def _require_linear(apply, matrix: Sparse, start, pinned, weights) -> None:
     eps = float(dtypes.finfo(dtypes.to_real(typeof(start).dtype)).eps)
     if not np.all(np.abs(np.asarray(got - want)) <= 1e3 * eps * np.asarray(size_of) + 1e-300):
         advice = "Equations that are not linear are solved by pde.solve_nonlinear, or Newton's method around this."
-        raise errors.bad_argument(_WHO, "f", "a function that is not", "linear in u", advice)
+        raise errors.bad_argument(
+            _WHO, "f", errors.Words("a function that is not"), "linear in u", advice
+        )
 
 
 def _without(x, vectors: list):

@@ -44,7 +44,9 @@ def parts_of(who: str, grid: Grid, a):
         raise errors.bad_argument(who, "a", known, f"of a matrix {want}")
     if grid.centred:
         advice = "Give a number for each axis, or take pde.Grid(...), whose fields are at nodes."
-        raise errors.bad_argument(who, "a", "a matrix", "not a matrix for fields of cells", advice)
+        raise errors.bad_argument(
+            who, "a", errors.Words("a matrix"), "not a matrix for fields of cells", advice
+        )
     rows = [[_at_nodes(who, grid, known[i][j]) for j in range(n)] for i in range(n)]
     _require_positive(who, rows)
     return tuple(rows[i][i] for i in range(n)), tuple(rows[i][j] for i, j in pairs(n))
@@ -72,7 +74,9 @@ def _require_positive(who: str, rows) -> None:
     )
     size = np.abs(m).max(axis=(-1, -2), keepdims=True)
     if not np.all(np.abs(m - np.swapaxes(m, -1, -2)) <= 1e-5 * size):
-        raise errors.bad_argument(who, "a", "a matrix", "symmetric: a[i][j] equal to a[j][i]")
+        raise errors.bad_argument(
+            who, "a", errors.Words("a matrix"), "symmetric: a[i][j] equal to a[j][i]"
+        )
     least = np.linalg.eigvalsh(m.astype(np.float64)).min(initial=np.inf)
     if not least > 0:
         raise errors.bad_argument(

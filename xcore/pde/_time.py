@@ -6,6 +6,7 @@ A stepper has ``step(u, t, dt) -> u`` for a tree of arrays u; one that solves li
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 from typing import Any
@@ -58,7 +59,7 @@ def check_order(who: str, f, first: str = "state") -> None:
     if len(names) == 2 and names[place] in _TIMES and names[1 - place] not in _TIMES:
         order = "(state, time)" if first == "state" else "(time, state)"
         raise errors.bad_argument(
-            who, "the function", f"({', '.join(names)})", f"of {order}, in this order",
+            who, "the function", errors.Words(f"({', '.join(names)})"), f"of {order}, in this order",
             f"Exchange its arguments; or call xcore.scipy.integrate.{other}.",
         )  # fmt: skip
 
@@ -232,8 +233,15 @@ def _powers(g, count: int) -> tuple:
 
 def operator_at(op, t):
     """The operator at a time, where it is a function of the time; else as it is."""
-    made = op(t) if callable(op) and not isinstance(op, GridOperator) else op
-    return _operator(made, "or a function of the time that gives one")
+    words = "or a function of the time that gives one"
+    if isinstance(op, GridOperator) or not callable(op):
+        return _operator(op, words)
+    signature = None
+    with contextlib.suppress(TypeError, ValueError):  # of a builtin nothing is known
+        signature = inspect.signature(op)
+    if signature is not None and not fits(signature, 1):
+        raise errors.bad_argument("pde", "op", op, f"an operator of xcore.pde, {words}")
+    return _operator(op(t), words)
 
 
 def _operator(op, words: str = "with data that stand still"):
@@ -310,6 +318,10 @@ class IMEX:
 
     op: Any
     f: Any = static(default=None)
+
+    def __post_init__(self):
+        if callable(self.f):
+            check_order("pde.IMEX", self.f)
 
     def step(self, u: PyTree, t: float | Array, dt: float | Array) -> PyTree:
         """One step."""
@@ -448,7 +460,7 @@ def wave_energy(op: Any, state: PyTree, dt: ArrayLike | None = None) -> Array:
             want = "the length of the steps, by half of which velocities are before pressures"
             raise errors.bad_argument("pde.wave_energy", "dt", dt, want)
         return op.energy(state, dt)
-    u, v = state
+    u, v = _pair("pde.wave_energy", op, state)
     return op.integrate(v * v - u * op(u)) / 2
 
 

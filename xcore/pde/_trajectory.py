@@ -375,6 +375,7 @@ def integrate(
     dtype = dtypes.to_real(xnp.result_type(*leaves))
     times = xnp.asarray(t_eval) if hasattr(t_eval, "dtype") else xnp.asarray(t_eval, dtype)
     _check_goals(times, rtol, atol, first_step, max_step)
+    _check_shape(u, atol)
     _check_apart(times, dtype)
     happens = as_events(events)
 
@@ -523,6 +524,21 @@ def _check_goals(times, rtol, atol, first_step, max_step=None) -> None:
     if len(known) == 2 and not any(known):
         raise errors.bad_argument(who, "(rtol, atol)", (rtol, atol), "not negative, and not both 0")
     require("positive", who, first_step=first_step, max_step=max_step)
+
+
+def _check_shape(u, atol) -> None:
+    """One tolerance for all elements, one for each, or a tree like the state of these."""
+    parts, given = tree.leaves(u), tree.leaves(atol)
+    given = given * len(parts) if len(given) == 1 else given
+    if len(given) != len(parts) or not all(map(_broadcasts, given, parts)):
+        want = "a number, or numbers for each element of x0"
+        raise errors.bad_argument("pde.integrate", "atol", atol, want)
+
+
+def _broadcasts(x, to) -> bool:
+    """Whether an array repeats to the shape of another."""
+    sizes = zip(reversed(xnp.shape(x)), reversed(typeof(to).shape), strict=False)
+    return xnp.ndim(x) <= typeof(to).ndim and all(m in (1, n) for m, n in sizes)
 
 
 def check_tolerances(who: str, rtol, atol) -> None:

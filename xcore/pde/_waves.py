@@ -69,12 +69,20 @@ class Points:
 
     def read(self, u: Array) -> Array:
         """The values (k,) of a field on all nodes."""
+        u = xnp.asarray(u)
+        if typeof(u).shape != self.grid.shape:
+            want = f"a field on all nodes, of shape {self.grid.shape}"
+            advice = "op.full(u) makes it of a field of the unknowns of an operator."
+            raise errors.bad_argument("pde.Points.read", "u", u, want, advice)
         places, weights = self._stencils(typeof(u).dtype)
         return xnp.sum(u[places] * weights, axis=tuple(range(1, self.grid.ndim + 1)))
 
     def spread(self, amplitudes: Array) -> Array:
         """The field on all nodes of sources with these amplitudes (k,): deltas, spread over a few nodes."""
-        amplitudes = xnp.asarray(amplitudes)
+        amplitudes, count = xnp.asarray(amplitudes), typeof(self.where).shape[0]
+        if typeof(amplitudes).shape not in ((), (count,)):
+            want = f"one number or {count}, one for each point"
+            raise errors.bad_argument("pde.Points.spread", "amplitudes", amplitudes, want)
         places, weights = self._stencils(typeof(amplitudes).dtype)
         lead = amplitudes.reshape(-1, *[1] * self.grid.ndim)
         field = xnp.zeros(self.grid.shape, typeof(weights).dtype)
@@ -150,10 +158,9 @@ class OpenWave:
             )
         if not (self.signal is None or callable(self.signal)):
             raise errors.bad_argument(who, "signal", self.signal, "a function of the time")
-        if self.sources is not None and self.sources.grid != self.grid:
-            raise errors.bad_argument(
-                who, "sources", self.sources.grid, "pde.Points on the same grid"
-            )
+        if self.sources is not None and getattr(self.sources, "grid", None) != self.grid:
+            given = getattr(self.sources, "grid", self.sources)
+            raise errors.bad_argument(who, "sources", given, "pde.Points on the same grid")
 
     @property
     def shape(self) -> tuple[int, ...]:

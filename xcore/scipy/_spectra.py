@@ -60,7 +60,7 @@ def sizes(
     nfft = size if nfft is None else nfft
     if size > longest:
         raise errors.bad_argument(
-            who, "window", f"{size} weights", f"at most {longest}, as data has"
+            who, "window", errors.Words(f"{size} weights"), f"at most {longest}, as data has"
         )
     if not 0 <= noverlap < size:
         raise errors.bad_argument(who, "noverlap", noverlap, f"less than nperseg, {size}")

@@ -51,7 +51,7 @@ class RegularGridInterpolator:
             values = values.astype(float)
         if len(points) > _typeof(values).ndim:
             wanted = f"at most {_typeof(values).ndim} of them, the axes of values"
-            raise _errors.bad_argument(who, "points", f"{len(points)} axes", wanted)
+            raise _errors.bad_argument(who, "points", _errors.Words(f"{len(points)} axes"), wanted)
         self.method, self.bounds_error, self.fill_value = (
             _check_method(method),
             bounds_error,

@@ -208,7 +208,7 @@ class _Walk:
         row = functools.reduce(lambda a, b: a + b, rows)
         if size * row.nnz > _MOST_ELEMENTS:
             raise errors.bad_argument(
-                "sparse.jacobian_pattern", "f", self.at.op.name if self.at is not None else "f",
+                "sparse.jacobian_pattern", "f", errors.Words(self.at.op.name if self.at is not None else "f"),
                 f"made of operations that are followed: this one makes all of {size} elements depend on {row.nnz} "
                 f"unknowns{described(self.at)}. Give the pattern: sparse.jacobian(f, pattern)",
             )  # fmt: skip

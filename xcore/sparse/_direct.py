@@ -229,14 +229,18 @@ def _solved(a: Sparse, b: Array, report: bool) -> tuple[Array, Array, Any]:
     )
     y, bad = f(inside, right)
     x = scale.solution(y)
-    status, told = first_that_holds(
-        (bad == _NOT_FINITE, Status.not_finite), (bad > 0, Status.singular), default=Status.success
-    ), None  # fmt: skip
+    status, told = _status(bad), None
     if report:
         more, told = _judged(a.pattern, scale, *map(stop_gradient, (inside, y, right)), bad)
         more, told = scale.in_range(a.pattern, *map(stop_gradient, (v, columns, x)), more, told)
         status = xnp.where(status == np.int32(Status.not_finite), status, more)
     return (x[..., 0] if vector else x), status, told
+
+
+def _status(bad: Array) -> Array:
+    return first_that_holds(
+        (bad == _NOT_FINITE, Status.not_finite), (bad > 0, Status.singular), default=Status.success
+    )
 
 
 def _judged(
@@ -306,9 +310,11 @@ class Factors(LinearOperator):
             raise errors.bad_argument("sparse.Factors.solve", "report", report, need)
         v, columns, vector = columns_for("sparse.Factors.solve", self.a, b)
         f = functools.partial(host_solve, self.a.pattern, kind=self.kind, options=self.options)
-        g, v, columns = over_batches(lambda v, b: f(v, b)[0], (stop_gradient(v), 1), (columns, 2))
-        x = g(v, columns)
-        return x[..., 0] if vector else x
+        g, v, columns = over_batches(f, (stop_gradient(v), 1), (columns, 2))
+        x, bad = g(v, columns)
+        x = x[..., 0] if vector else x
+        found = Solution(x, _status(bad), who="sparse.Factors.solve", method="SuperLU")
+        return found.check().value
 
     def mv(self, x: Array) -> Array:
         return self.solve(x)  # pyright: ignore[reportReturnType]

@@ -179,6 +179,7 @@ def _taylor_step(a, b, c, gap, width, value, slope):
     return total, change / width
 
 
+_HALVINGS = 1100  # from there to the smallest float
 _START = 0.9  # far enough from 0, whose other solution x^(1-c) the steps below would excite
 
 
@@ -192,7 +193,7 @@ def _continue(a, b, c, y, value, slope, active):
         state = (gap - width, where(moving, new, value), where(moving, new_slope, slope))
         return state, state[0] > y
 
-    return converge(step, (full(y, 1.0 - _START), value, slope), 60, active)[1]
+    return converge(step, (full(y, 1.0 - _START), value, slope), _HALVINGS, active)[1]
 
 
 def _is_polynomial(a, b, c, linger):
