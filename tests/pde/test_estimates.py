@@ -130,6 +130,20 @@ def test_largest_errors_and_where_orders_are_lower():
     assert error / 2 < float(answer.certificate.functional_error) < 20 * error
 
 
+@pytest.mark.parametrize("edge", [pde.Robin(1.0, 1.0), pde.Robin(1.0, 3.0), pde.Dirichlet(0.4)])
+def test_fields_are_compared_where_both_grids_have_unknowns(edge):
+    """Next to edges with given flows a coarse grid has some where a fine one has none: these count as no error."""
+    make = lambda g: pde.CutDiffusion(g, inside=lambda x, y: 0.8 - xnp.hypot(x, y), edge=edge)
+    for n in (16, 32):
+        op = make(pde.Grid((n, n), -1.0, 1.0))
+        answer = pde.solve(op, -1.0, estimate=make, report=True)
+        x, y = np.meshgrid(*[np.linspace(-1, 1, n + 1)[1:-1]] * 2, indexing="ij")
+        at_edge = 0.4 if isinstance(edge, pde.Dirichlet) else 0.4 * edge.kind[1] / edge.kind[0]
+        exact = (0.64 - x**2 - y**2) / 4 + at_edge
+        error = np.abs(np.where(np.asarray(op.inside), answer.value - exact, 0)).max()
+        assert 0.3 * error <= answer.certificate.discretization_error <= 10 * error + 1e-6
+
+
 def test_grids_are_refined_until_it_is_small():
     u = lambda x, y: xnp.sin(3 * x) * xnp.exp(y)
     make = lambda grid: pde.Laplacian(grid, pde.Dirichlet(u)) - 2.0
@@ -152,6 +166,7 @@ def test_what_is_refused():
         (lambda: pde.solve(lap, 1.0, estimate=True), "estimate=lambda grid"),
         (lambda: pde.solve(lap, 1.0, estimate=lambda g: g), "makes the operator there"),
         (lambda: pde.solve(lap, 1.0, estimate=lambda g: lap), "makes the operator there"),
+        (lambda: pde.refine(lambda g: lap, 1.0, grid.finer(), of=lambda u, op: u[0, 0]), "grid that it was given"),
         (lambda: pde.solve(pde.Laplacian(grid), 1.0, of=lambda u, op: u), "one number"),
         (lambda: pde.refine(pde.Laplacian(grid), 1.0, grid, of=lambda u, op: u[0, 0]), "function of a grid"),
         (lambda: pde.refine(pde.Laplacian, np.ones((7, 7)), grid, of=lambda u, op: u[0, 0]), "a number or a function"),

@@ -33,6 +33,16 @@ def test_stencils_look_at_shifted_fields(f):
     (lambda: LAP * np.ones((7, 7)), "the field or function in front"),
     (lambda: pde.stable_step(LAP), "what takes steps.*RungeKutta"),
     (lambda: pde.stable_step(lambda u, t: u), "what takes steps"),
+    (lambda: pde.Points(GRID, [[0.5, 0.5]]).read(np.ones((7, 7))), r"all nodes, of shape \(9, 9\).*op.full"),
+    (lambda: pde.Points(GRID, [[0.5, 0.5]]).read(2.0), r"all nodes, of shape \(9, 9\)"),
+    (lambda: pde.Points(GRID, [[0.5, 0.5]]).spread([1.0, 2.0]), "one number or 1"),
+    (lambda: pde.Wave(GRID, 1.0, [[0.5, 0.5]], lambda t: t), "pde.Points on the same grid"),
+    (lambda: pde.solve_direct(Diffusion(GRID, 2.0), 1.0), "pde.solve takes any"),
+    (lambda: pde.solve(LAP, 1.0, rtol="a"), "rtol must be positive"),
+    (lambda: pde.ThetaMethod(LAP, lambda x, y: x).step(LAP.field(1.0), 0.0, 0.1), r"a function \(x, y\).*op.field"),
+    (lambda: pde.ThetaMethod(LAP, np.ones(3)).step(LAP.field(1.0), 0.0, 0.1), r"source must be a field of shape"),
+    (lambda: pde.ExponentialIntegrator(LAP, np.ones(3)).step(LAP.field(1.0), 0.0, 0.1), "source must be a field"),
+    (lambda: pde.IMEX(LAP, lambda u, t: np.ones(3)).step(LAP.field(1.0), 0.0, 0.1), "of the shape of u"),
 ])  # fmt: skip
 def test_errors_say_what_to_write(mistake, words):
     with pytest.raises(ValueError, match=words):

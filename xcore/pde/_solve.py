@@ -95,8 +95,8 @@ def solve(
     ('sparse', True)
     """
     who = "pde.solve"
-    rtol = rtol if rtol is None else float(rtol)
     require("positive", who, rtol=rtol, max_steps=max_steps)
+    rtol = rtol if rtol is None else float(rtol)
     if callable(estimate) or of is not None or (estimate and not isinstance(op, OPERATORS)):
         again = functools.partial(
             solve, rtol=rtol, method=method, cycle=cycle, smoother=smoother, max_steps=max_steps, report=True

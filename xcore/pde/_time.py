@@ -185,7 +185,7 @@ class ThetaMethod:
     def attempt(self, u: Array, t: float | Array, dt: float | Array) -> tuple[Array, Array]:
         """One step, and the status of its linear system."""
         dtype = typeof(u).dtype
-        source = self.source(t + dt / 2) if callable(self.source) else self.source
+        source = _source("pde.ThetaMethod", self.source, t + dt / 2, u)
         now, then = operator_at(self.op, t), operator_at(self.op, t + dt)
         require_complex("pde.ThetaMethod", now, u)
         still = (1 - self.theta) * now.boundary(dtype) + self.theta * then.boundary(dtype)
@@ -252,6 +252,28 @@ def _operator(op, words: str = "with data that stand still"):
     return op
 
 
+def _source(who: str, given, t, u):
+    """The source at a time: a field like u, or a number."""
+    if callable(given):
+        with contextlib.suppress(TypeError, ValueError):  # of a builtin nothing is known
+            if not fits(inspect.signature(given), 1):
+                given = errors.Words(f"a function {inspect.signature(given)}")
+        if isinstance(given, errors.Words):
+            advice = "op.field(f) is the field of a function of the coordinates."
+            raise errors.bad_argument(who, "source", given, "a field or a function of the time", advice)
+        given = given(t)
+    if not repeats_to(given, u):
+        want = f"a field of shape {typeof(u).shape}, or what repeats to it"
+        raise errors.bad_argument(who, "source", given, want)
+    return given
+
+
+def repeats_to(x, u) -> bool:
+    """Whether an array repeats to the shape of another."""
+    sizes = zip(reversed(xnp.shape(x)), reversed(typeof(u).shape), strict=False)
+    return xnp.ndim(x) <= typeof(u).ndim and all(m in (1, n) for m, n in sizes)
+
+
 @struct
 class ExponentialIntegrator:
     """Steps of u' = L u + boundary + source for data that stand still, as long as one likes:
@@ -280,7 +302,8 @@ class ExponentialIntegrator:
             raise errors.bad_argument(who, "source", self.source, want)
         require_complex(who, op, u)
         dtype = typeof(u).dtype
-        still = as_dtype(who, "source", op.boundary(dtype) + self.source, dtype)
+        still = op.boundary(dtype) + _source(who, self.source, 0.0, u)
+        still = as_dtype(who, "source", still, dtype)
         still = xnp.broadcast_to(still, typeof(u).shape)
         known = of_laplacian(op)
         if known is None:
@@ -348,6 +371,8 @@ class IMEX:
 
     def _linear(self, op, u, k, t, dt):
         now, then, dtype = operator_at(op, t), operator_at(op, t + dt), typeof(u).dtype
+        if not repeats_to(k, u):
+            raise errors.bad_argument("pde.IMEX", "f(u, t)", k, f"of the shape of u, {typeof(u).shape}")
         still = (now.boundary(dtype) + then.boundary(dtype)) / 2
         right = u + dt * (now(u) / 2 + still + k)
         return shifted_solve(

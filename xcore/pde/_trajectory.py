@@ -30,7 +30,16 @@ from ._sdirk import SDIRK
 from ._small_moves import careful_where_differentiated, error_of_moves
 from ._solutions import TrajectorySolution, too_long
 from ._tableaux import DORMAND_PRINCE, Tableau
-from ._time import SOLVED, check_order, check_step, estimated, moved, stable_step, stages
+from ._time import (
+    SOLVED,
+    check_order,
+    check_step,
+    estimated,
+    moved,
+    repeats_to,
+    stable_step,
+    stages,
+)  # fmt: skip
 
 _COARSE = 4  # steps that times have to be apart by a part of, where a step depends on them
 LEAP_FROM = 4  # steps: going over to eigenvectors and back costs as much as a few
@@ -530,15 +539,9 @@ def _check_shape(u, atol) -> None:
     """One tolerance for all elements, one for each, or a tree like the state of these."""
     parts, given = tree.leaves(u), tree.leaves(atol)
     given = given * len(parts) if len(given) == 1 else given
-    if len(given) != len(parts) or not all(map(_broadcasts, given, parts)):
+    if len(given) != len(parts) or not all(map(repeats_to, given, parts)):
         want = "a number, or numbers for each element of x0"
         raise errors.bad_argument("pde.integrate", "atol", atol, want)
-
-
-def _broadcasts(x, to) -> bool:
-    """Whether an array repeats to the shape of another."""
-    sizes = zip(reversed(xnp.shape(x)), reversed(typeof(to).shape), strict=False)
-    return xnp.ndim(x) <= typeof(to).ndim and all(m in (1, n) for m, n in sizes)
 
 
 def check_tolerances(who: str, rtol, atol) -> None:
