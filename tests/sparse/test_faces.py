@@ -262,3 +262,22 @@ def test_booleans_are_taken_off(dtype):
     a, b = sparse.eye_array(4).astype(dtype) * 3, scipy.sparse.eye_array(4, dtype=bool)
     np.testing.assert_array_equal((a - b).todense(), 2 * np.eye(4))
     assert (a - b).dtype == dtype
+
+
+@pytest.mark.parametrize(
+    ("diags", "size"),
+    [
+        ([0, 1, -2], (4, 4)),
+        ([0, -1, 2], (3, 6)),
+        ([0, -1, 2], (6, 3)),
+        ([0, 1, -1], (4, ())),
+        ([0, 5, -7], (2, 4)),
+    ],
+)
+def test_matrices_of_diagonals_are_scipys(diags, size):
+    data = np.arange(1.0, 13.0).reshape(3, 4)
+    size = size if size[1] != () else ()
+    ours, exact = face.spdiags(data, diags, *size), sp.spdiags(data, diags, *size)
+    np.testing.assert_array_equal(ours.todense(), exact.toarray())
+    if size:
+        np.testing.assert_array_equal(face.spdiags(data, diags, size).todense(), exact.toarray())

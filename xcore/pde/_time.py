@@ -260,7 +260,9 @@ def _source(who: str, given, t, u):
                 given = errors.Words(f"a function {inspect.signature(given)}")
         if isinstance(given, errors.Words):
             advice = "op.field(f) is the field of a function of the coordinates."
-            raise errors.bad_argument(who, "source", given, "a field or a function of the time", advice)
+            raise errors.bad_argument(
+                who, "source", given, "a field or a function of the time", advice
+            )
         given = given(t)
     if not repeats_to(given, u):
         want = f"a field of shape {typeof(u).shape}, or what repeats to it"
@@ -372,7 +374,9 @@ class IMEX:
     def _linear(self, op, u, k, t, dt):
         now, then, dtype = operator_at(op, t), operator_at(op, t + dt), typeof(u).dtype
         if not repeats_to(k, u):
-            raise errors.bad_argument("pde.IMEX", "f(u, t)", k, f"of the shape of u, {typeof(u).shape}")
+            raise errors.bad_argument(
+                "pde.IMEX", "f(u, t)", k, f"of the shape of u, {typeof(u).shape}"
+            )
         still = (now.boundary(dtype) + then.boundary(dtype)) / 2
         right = u + dt * (now(u) / 2 + still + k)
         return shifted_solve(

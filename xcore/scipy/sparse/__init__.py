@@ -3,9 +3,14 @@
 import importlib as _importlib
 from typing import Any as _Any
 
+import numpy as _np
+
+from ... import numpy as _xnp
 from ... import random as _random
 from ..._core import DTypeLike as _DType
 from ..._core import boundary as _boundary
+from ..._core import errors as _errors
+from ...sparse import Dia as _Dia
 from ...sparse import Sparse as _Sparse
 from ...sparse import (
     block_array,
@@ -77,6 +82,33 @@ bmat = block_array
 
 
 @_boundary
+def spdiags(
+    data: _Any, diags: _Any, m: _Any = None, n: int | None = None, format: str | None = None
+) -> _Dia:
+    """A matrix of diagonals: of data[k] on diagonal diags[k] each element counts its column, as in MATLAB.
+
+    Args:
+      data: rows, one for each diagonal.
+      diags: which: 0 is the main one, 1 above, -1 below.
+      m, n: rows and columns; or m is the pair; square by default.
+      format: of no effect.
+
+    >>> spdiags([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], [0, 1], 3, 3).todense()
+    Array([[1., 5., 0.],
+           [0., 2., 6.],
+           [0., 0., 3.]], dtype=float32)
+    """
+    shape = m if n is None else (m, n)
+    if shape is not None and (_np.ndim(shape) != 1 or len(shape) != 2):
+        want = "rows and columns, as spdiags(data, diags, 3, 3) or (3, 3)"
+        raise _errors.bad_argument("scipy.sparse.spdiags", "m, n", (m, n), want)
+    rows = _xnp.atleast_2d(_xnp.asarray(data))
+    if shape is not None:  # what is behind the last column does not count, what is missing is 0
+        rows = _xnp.pad(rows[:, : shape[1]], ((0, 0), (0, max(0, shape[1] - rows.shape[1]))))
+    return dia_array((rows, diags), shape)
+
+
+@_boundary
 def find(A: _Any) -> _Any:
     """(rows, columns, values) of the elements that are not 0; values must be known.
 
@@ -125,7 +157,7 @@ def load_npz(file: _Any) -> _Sparse:
 __all__ = [
     "block_array", "block_diag", "bmat", "bsr_array", "coo_array", "csc_array", "csgraph", "csr_array", "dia_array",
     "diags", "diags_array", "eye", "eye_array", "find", "hstack", "identity", "issparse", "kron", "kronsum", "linalg",
-    "load_npz", "random", "random_array", "save_npz", "tril", "triu", "vstack",
+    "load_npz", "random", "random_array", "save_npz", "spdiags", "tril", "triu", "vstack",
 ]  # fmt: skip
 
 _ABSENT = {
