@@ -732,3 +732,38 @@ def test_a_rule_for_each_argument(count):
     for transformed in (xc.grad(f), xc.jit(xc.grad(f))):
         with pytest.raises(TypeError, match=f"a rule for each of 2 arguments, given {count}"):
             transformed(2.0, 3.0)
+
+
+def _by_a_rule(fwd, bwd):
+    f = xc.custom_vjp(lambda x, y: x * y)
+    f.defvjp(fwd, bwd)
+    return lambda: xc.grad(f)(2.0, 3.0)
+
+
+def _by_tangents(rule, fixed=()):
+    f = xc.custom_jvp(lambda x, y: x * y, nondiff_argnums=fixed)
+    f.defjvp(rule)
+    return lambda: xc.grad(f)(2.0, 3.0)
+
+
+PAIR = lambda x, y: (x * y, (x, y))
+
+
+@pytest.mark.parametrize("call, words", [
+    (_by_a_rule(lambda x: (x, x), lambda r, g: (g, g)), r"forward rule .*test_custom.py:\d+\) must take .*\(x, y\), but .*\(x\)"),
+    (_by_a_rule(PAIR, lambda g: (g, g)), r"backward rule .*test_custom.py:\d+\) must take \(residuals, cotangent\), but .*\(g\)"),
+    (_by_tangents(lambda p: p), r"rule .*test_custom.py:\d+\) must take \(primals, tangents\), but .*\(p\)"),
+    (_by_tangents(lambda p, t: p, (1,)), r"must take \(y, primals, tangents\), but .*\(p, t\)"),
+])  # fmt: skip
+@pytest.mark.parametrize("staged", [False, True])
+def test_rules_of_other_arguments_say_where_they_are_written(call, words, staged):
+    with pytest.raises(TypeError, match=words):
+        xc.jit(call)() if staged else call()
+
+
+def test_a_mistake_within_a_rule_is_its_own():
+    def rule(primals, tangents):
+        return len(3), tangents[0]
+
+    with pytest.raises(TypeError, match="object of type 'int' has no len"):
+        _by_tangents(rule)()

@@ -316,11 +316,51 @@ class _WithRule(Generic[P, R_co]):
         """What the rule makes of values of the arguments."""
         raise NotImplementedError
 
+    def _made(self, rule, kind: str, *args):
+        """What a rule makes of its arguments."""
+        try:
+            return rule(*args)
+        except TypeError:
+            if _takes(rule, args):
+                raise
+            name = f"{self._kind}: the {kind} of {self.signature.name}{written_at(rule)}"
+            raise errors.custom_rule_arguments(
+                name, inspect.signature(rule), self._wanted(kind)
+            ) from None
+
+    def _wanted(self, kind: str) -> str:
+        fixed = "".join(f"{self._parameter(i)}, " for i in self.signature.fixed)
+        return {
+            "rule": f"({fixed}primals, tangents)", "backward rule": f"({fixed}residuals, cotangent)",
+            "forward rule": f"the arguments of {self.signature.name}, {self.signature.signature}",
+        }[kind]  # fmt: skip
+
+    def _parameter(self, i: int) -> str:
+        known = list(self.signature.signature.parameters) if self.signature.signature else []
+        return known[i] if i < len(known) else f"argument {i}"
+
     def _pair(self, made, meaning: str):
         if not (isinstance(made, (tuple, list)) and len(made) == 2):
             name = f"{self.signature.name}{written_at(self.rule)}"
             raise errors.custom_rule_pair(self._kind, name, made, meaning)
         return made
+
+
+def _written_as(rule, source) -> None:
+    """Errors name the lines of a user's function in place of those of a rule that is made of it."""
+    rule.__signature__ = inspect.signature(rule)
+    rule.__wrapped__ = source
+
+
+def _takes(rule, args) -> bool:
+    """Whether a function can be called with so many arguments, as far as is known."""
+    try:
+        inspect.signature(rule).bind(*args)
+    except TypeError:
+        return False
+    except ValueError:  # a builtin
+        return True
+    return True
 
 
 # custom_jvp
@@ -389,7 +429,7 @@ class custom_jvp(_WithRule[P, R_co]):
                 structure, [_or_zero(s, x) for s, x in zip(sums, outs, strict=True)]
             )
 
-        rule.__wrapped__ = next((f for f in jvps if f is not None), None)  # whose lines errors name
+        _written_as(rule, next((f for f in jvps if f is not None), None))
         self.defjvp(rule, symbolic_zeros=True)
 
     def _who(self) -> str:
@@ -397,7 +437,8 @@ class custom_jvp(_WithRule[P, R_co]):
 
     def _bind(self, given: _Given, result: _Result, primals, tangents):
         ts = _user_tangents(tangents, map(typeof, primals), self.symbolic_zeros)
-        made = self.rule(*given.fixed, given.trees(map(to_user, primals)), given.trees(ts))
+        trees = given.trees(map(to_user, primals)), given.trees(ts)
+        made = self._made(self.rule, "rule", *given.fixed, *trees)
         value, tangent = self._pair(made, "(result, tangent)")
         outs = result.values(value)
         changes = _derivatives(self._who(), "tangent", result.structure, tangent, map(typeof, outs))
@@ -466,15 +507,15 @@ class custom_vjp(_WithRule[P, R_co]):
         leaves = list(map(to_user, primals))
         if self.symbolic_zeros:
             leaves = [CustomVJPPrimal(x, m) for x, m in zip(leaves, nonzero, strict=True)]
-        value, residuals = self._pair(self.rule(*given.full(leaves)), "(result, residuals)")
+        made = self._made(self.rule, "forward rule", *given.full(leaves))
+        value, residuals = self._pair(made, "(result, residuals)")
         outs, kept = result.values(value), _Kept(residuals)
         in_types, out_types = [typeof(x) for x in primals], [typeof(x) for x in outs]
 
         def backward(residuals, cotangents):
             cts = _user_tangents(cotangents, out_types, self.symbolic_zeros)
-            found = self.bwd(
-                *given.fixed, kept.restored(residuals), tree.unflatten(result.structure, cts)
-            )
+            trees = kept.restored(residuals), tree.unflatten(result.structure, cts)
+            found = self._made(self.bwd, "backward rule", *given.fixed, *trees)
             return self._cotangents(given, found, in_types)
 
         return outs, kept.values, backward
@@ -548,7 +589,8 @@ def custom_gradient(fun: Callable[P, tuple[R_co, Callable[..., Any]]]) -> Callab
         pullback, captured = residuals
         return pullback(captured, tree.leaves(cotangent))
 
-    fwd.__wrapped__ = bwd.__wrapped__ = fun  # whose lines errors name
+    _written_as(fwd, fun)
+    _written_as(bwd, fun)
     wrapped.defvjp(fwd, bwd)
     return wrapped
 

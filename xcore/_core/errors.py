@@ -492,6 +492,10 @@ def wrong_count_of_rules(who: str, given: int, need: int) -> TypeError:
     )
 
 
+def custom_rule_arguments(who: str, given: Any, wanted: str) -> TypeError:
+    return TypeError(f"xcore.{who} must take {wanted}, but is written with {given}.")
+
+
 def custom_rule_pair(who: str, name: str, given: Any, meaning: str) -> TypeError:
     return TypeError(
         f"xcore.{who}: the rule of {name} must return a pair {meaning}, given {describe(given)}."
