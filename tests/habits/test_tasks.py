@@ -68,6 +68,8 @@ def test_absent_names_are_absent_and_explained(module):
             with pytest.raises(AttributeError) as told:
                 getattr(face, name)
             assert why in str(told.value)
+    with pytest.raises(ModuleNotFoundError, match=r"scipy\.cluster\.hierarchy is SciPy's own"):
+        importlib.import_module("xcore.scipy.cluster.hierarchy")
     with pytest.raises(AttributeError, match="no such name either"):
         print(face.zzz_nothing)
     with pytest.raises(AttributeError, match=r"__wrapped_by__'$"):

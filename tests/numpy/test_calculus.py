@@ -162,3 +162,8 @@ def test_interp_beside_infinity(xp):
     known = ~np.isnan(expected)
     weights = xc.grad(lambda fp: xnp.interp(x[known], xnp.asarray(xp), fp).sum())(xnp.asarray(fp))
     np.testing.assert_allclose(weights.sum(), known.sum(), rtol=1e-6)
+
+
+def test_a_period_of_zero_is_refused():
+    with pytest.raises(ValueError, match="a number that is not 0"):
+        xnp.interp(0.5, np.arange(2.0), np.arange(2.0), period=0)

@@ -149,6 +149,25 @@ def test_linspace_of_arrays_and_of_integers():
     assert float(xc.grad(lambda b: xnp.linspace(0.0, b, 3).sum())(1.0)) == pytest.approx(1.5)
 
 
+@pytest.mark.parametrize("endpoint", [True, False])
+def test_numbers_between_arrays_are_numpys_to_the_bit(endpoint):
+    """Whole numbers among them are whole: edges of bins are such numbers."""
+    rng = np.random.default_rng(5)
+    sizes = 10.0 ** rng.integers(-290, 290, 40)
+    start = np.concatenate([rng.integers(-50, 50, 40), rng.normal(size=40) * sizes])
+    stop = np.concatenate([rng.integers(-50, 50, 40), rng.normal(size=40) * sizes])
+    for num in (1, 2, 3, 6, 11, 50):
+        exact = np.linspace(start, stop, num, endpoint)
+        for between in (xnp.linspace, xc.jit(xnp.linspace, static_argnums=(2, 3))):
+            np.testing.assert_array_equal(between(start, stop, num, endpoint), exact)
+    far = xnp.linspace(np.array([-1.7e308]), np.array([1.7e308]), 5)[
+        :, 0
+    ]  # whose difference is infinite
+    np.testing.assert_allclose(far, 1.7e308 * np.array([-1, -0.5, 0, 0.5, 1]))
+    counts, _ = xnp.histogram(xnp.asarray(np.arange(-5.0, 6.0)), bins=5)
+    assert counts.tolist() == [2, 2, 2, 2, 3]
+
+
 def test_logspace_and_geomspace():
     for options in ({}, {"num": 5}, {"num": 4, "endpoint": False}):
         assert_same(xnp.logspace(0, 2, **options), np.logspace(0, 2, **options), 32)

@@ -101,3 +101,14 @@ def test_kde_mistakes():
         stats.gaussian_kde(xnp.ones(1))
     with pytest.raises(ValueError, match="bw_method"):
         stats.gaussian_kde(xnp.arange(4.0), "wide")
+
+
+def test_axes_of_all_elements_are_kept():
+    x = np.arange(12.0).reshape(3, 4)
+    for keep in (False, True):
+        found, exact = (
+            stats.sem(x, axis=None, keepdims=keep),
+            scipy.stats.sem(x, axis=None, keepdims=keep),
+        )
+        assert found.shape == np.shape(exact)
+        np.testing.assert_allclose(found, exact)

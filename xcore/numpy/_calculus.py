@@ -8,7 +8,7 @@ import operator
 import numpy as np
 
 from .. import _ops as ops
-from .._core import dtypes, errors, fused, one_of, typeof
+from .._core import Tracer, dtypes, errors, fused, one_of, typeof
 from . import _reduce
 from ._creation import asarray
 from ._elementwise import floor_remainder
@@ -321,8 +321,8 @@ def interp(x, xp, fp, left=None, right=None, period=None):
             raise errors.bad_argument(who, name, v, "a number, None or 'extrapolate'")
     ends = [v for v in (left, right) if v is not None and not isinstance(v, str)]
     given = tuple(v is not None and not isinstance(v, str) for v in (left, right))
-    if period is not None and np.ndim(period):
-        raise errors.bad_argument(who, "period", period, "a number")
+    if period is not None and (np.ndim(period) or (not isinstance(period, Tracer) and period == 0)):
+        raise errors.bad_argument(who, "period", period, "a number that is not 0")
     extra = [] if period is None else [period]
     return _interp([x, xp, fp, *ends, *extra], modes, given, period is not None)
 

@@ -184,16 +184,26 @@ def _spaced_exactly(start: int, stop: int, num: int, endpoint: bool) -> np.ndarr
 
 
 def _spaced(start, stop, num, gaps, endpoint, dtype):
-    """start (1 - i/gaps) + stop i/gaps, exact at both ends, and the spacing."""
+    """start + i step, exact at both ends and where NumPy's numbers are, and the spacing. Of ends so far apart
+    that their difference is no number: start (1 - i/gaps) + stop i/gaps.
+    """
     start, stop = start + ops.zeros(typeof(stop)), stop + ops.zeros(typeof(start))
     shape = typeof(start).shape
     full = (num, *shape)
     late, early = (w.astype(dtype).reshape(num, *[1] * len(shape)) for w in _weights(num, gaps))
-    rows = [broadcast_to(x, full) for x in (start, early, stop, late)]
-    out = ops.add(ops.mul(rows[0], rows[1]), ops.mul(rows[2], rows[3]))
+    count = np.arange(num).astype(dtype).reshape(late.shape)
     span = ops.sub(stop, start)
-    step = ops.div(span, ops.full_like_type(typeof(span), gaps if gaps > 0 else math.nan))
-    return out, step
+    step = ops.div(span, ops.full_like_type(typeof(span), max(gaps, 1)))
+    a, b, d, h, late, early, count = (
+        broadcast_to(x, full) for x in (start, stop, span, step, late, early, count)
+    )
+    none = ops.full_like_type(typeof(h), 0)
+    way = ops.select(ops.eq(h, none), ops.mul(late, d), ops.mul(count, h))  # where h is too small
+    far = ops.add(ops.mul(a, early), ops.mul(b, late))
+    out = ops.select(ops.eq(ops.sub(d, d), none), ops.add(a, way), far)
+    if endpoint and num > 1:
+        out = ops.select(ops.eq(count, ops.full_like_type(typeof(count), gaps)), b, out)
+    return out, step if gaps > 0 else ops.full_like_type(typeof(step), math.nan)
 
 
 def _rounded_down(x, start, stop):

@@ -1,7 +1,9 @@
 """Names of SciPy that are not here: an error that says where the thing lives, or what to do instead."""
 
+import contextlib as _contextlib
 import functools as _functools
 import importlib as _importlib
+import importlib.util as _util
 
 from .. import numpy as _xnp
 from .._core import boundary as _boundary
@@ -47,7 +49,7 @@ class NoModule:
         try:
             getattr(_importlib.import_module(parent), last)
         except AttributeError as e:
-            why = str(e).partition(". ")[2] or "SciPy has no such name either."
+            why = str(e).partition(". ")[2] or _module(name.removeprefix("xcore."))
             raise ModuleNotFoundError(f"No module named {name!r}. {why}", name=name) from None
 
 
@@ -56,6 +58,16 @@ def _elsewhere(module: str, scipys: str, name: str) -> str:
         return own(scipys, name)
     near = _package.similar(module, name)
     return near or f"{scipys} has no such name either."
+
+
+def _module(scipys: str) -> str:
+    """What there is in place of a module that is not here."""
+    with _contextlib.suppress(ModuleNotFoundError):
+        if _util.find_spec(scipys):
+            return (
+                f"{scipys} is SciPy's own: it takes arrays of xcore, outside of jit, grad and vmap."
+            )
+    return "SciPy has no such name either."
 
 
 def own(scipys: str, name: str) -> str:

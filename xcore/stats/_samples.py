@@ -144,7 +144,8 @@ def sem(a, axis=0, ddof=1, nan_policy="propagate", *, keepdims=False):
     one_of(who, "nan_policy", nan_policy, ("propagate", "omit"), "'propagate' or 'omit'")
     a = as_inexact(who, a)
     if axis is None:
-        a, axis = a.ravel(), 0
+        found = sem(a.ravel(), 0, ddof, nan_policy)
+        return found.reshape([1] * typeof(a).ndim) if keepdims else found
     axis = one_axis(who, axis, typeof(a).ndim)
     a, unit = in_units(a, axis)
     unit = unit if keepdims else xnp.squeeze(unit, axis)
