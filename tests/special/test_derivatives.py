@@ -10,6 +10,7 @@ import scipy.special
 import xcore as xc
 import xcore.numpy as xnp
 from tests.special.table import ROWS, Row
+from xcore import special, stats
 
 COUNT = 20
 FEW = 5  # of those whose references take long
@@ -108,3 +109,86 @@ def test_slopes_of_erfcx_keep_their_digits():
     with mp.workdps(40):
         exact = [2 * v * mp.exp(v**2) * mp.erfc(v) - 2 / mp.sqrt(mp.pi) for v in map(mp.mpf, x)]
     np.testing.assert_allclose(found, np.array(exact, float), rtol=8 * np.finfo(float).eps)
+
+
+@pytest.mark.parametrize("n", [0, -1, -2, -3, -7])
+def test_the_reciprocal_of_gamma_is_smooth_where_gamma_has_poles(n):
+    with xc.enable_x64():
+        f, x = special.rgamma, np.float64(n)
+        for order in (1, 2, 3):
+            f = xc.grad(f)
+            with mp.workdps(60):
+                exact = float(mp.taylor(mp.rgamma, n, order)[order] * mp.factorial(order))
+            np.testing.assert_allclose(f(x), exact, rtol=1e-9, atol=1e-12)
+
+
+SYMMETRIC = {
+    "xlogy": (special.xlogy, [(0.0, 2.0), (0.0, 0.3)]),
+    "xlog1py": (special.xlog1py, [(0.0, 1.0), (0.0, 0.0), (0.0, -0.5)]),
+    "rel_entr": (special.rel_entr, [(1.0, 1.0), (2.0, 2.0)]),
+    "kl_div": (special.kl_div, [(1.0, 1.0), (2.0, 0.5)]),
+    "boxcox": (special.boxcox, [(1.0, 0.0), (2.0, 0.0), (1.0, 1.0)]),
+    "gamma": (lambda a, x: stats.gamma.logpdf(x, a), [(1.0, 0.3), (2.0, 1.0)]),
+    "beta": (lambda a, x: stats.beta.logpdf(x, a, 2.0), [(1.0, 0.3), (2.0, 0.5)]),
+    "beta, other side": (lambda b, x: stats.beta.logpdf(x, 2.0, b), [(1.0, 0.3)]),
+    "chi2": (lambda k, x: stats.chi2.logpdf(x, k), [(2.0, 0.3), (1.0, 1.0)]),
+    "weibull": (lambda c, x: stats.weibull_min.logpdf(x, c), [(1.0, 0.3), (1.0, 1.0)]),
+    "f": (lambda n, x: stats.f.logpdf(x, n, 3.0), [(2.0, 0.3), (2.0, 1.0)]),
+    "t": (lambda n, x: stats.t.logpdf(x, n), [(1.0, 0.0), (2.0, 1.0)]),
+}
+
+
+@pytest.mark.parametrize("name", SYMMETRIC)
+def test_second_derivatives_where_a_factor_vanishes(name):
+    """Beside differences of first ones: what is 0 by a mask has the slope of the formula."""
+    f, points = SYMMETRIC[name]
+    with xc.enable_x64():
+        slope = xc.grad(lambda v: f(v[0], v[1]))
+        for point in points:
+            v, h = np.array(point), 1e-5
+            found = np.asarray(xc.jacfwd(slope)(v))
+            np.testing.assert_allclose(found, found.T, rtol=1e-9, atol=1e-12)
+            for i in range(2):
+                if (name[:2] == "xl" and i == 0) or v[i] != 0:
+                    step = h * np.eye(2)[i]
+                    change = (np.asarray(slope(v + step)) - np.asarray(slope(v - step))) / (2 * h)
+                    np.testing.assert_allclose(found[i], change, rtol=1e-5, atol=1e-6)
+
+
+def test_slopes_in_factors_that_are_zero():
+    a, b = np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 0.0])
+    f = lambda b: special.logsumexp(a, b=b)
+    exact = np.exp(a) / (b @ np.exp(a))
+    np.testing.assert_allclose(xc.grad(f)(b), exact, rtol=1e-12)
+    np.testing.assert_allclose(xc.jvp(f, (b,), (np.eye(3)[2],))[1], exact[2], rtol=1e-12)
+    np.testing.assert_allclose(xc.hessian(f)(b), -np.outer(exact, exact), rtol=1e-12)
+    for far in (np.inf, np.nan, 1e5):  # a factor 0 takes these away
+        a[2] = far
+        np.testing.assert_allclose(f(b), np.log(np.exp(1) + 2 * np.exp(2)), rtol=1e-14)
+        assert np.isfinite(xc.grad(f)(b)).all()
+        assert np.isfinite(xc.grad(lambda a: special.logsumexp(a, b=b))(a)).all()
+    assert special.logsumexp(a, b=0 * b) == -np.inf
+
+
+ZEROS = {
+    "binom(n, 3)": (lambda n: special.binom(n, 3.0), lambda n: n * (n - 1) * (n - 2) / 6, [0, 1, 2, 5, 2.5, -0.5]),
+    "binom(5, k)": (lambda k: special.binom(5.0, k), lambda k: 120 * mp.rgamma(k + 1) * mp.rgamma(6 - k), [-2, -1, 6, 7, 2]),
+    "binom(2.5, k)": (
+        lambda k: special.binom(2.5, k), lambda k: mp.gamma(3.5) * mp.rgamma(k + 1) * mp.rgamma(3.5 - k), [-2, -1, 3.5, 4.5],
+    ),
+    "poch(z, 2)": (lambda z: special.poch(z, 2.0), lambda z: z * (z + 1), [0, -1, -2, -3, -1.5, 2]),
+    "poch(z, 3.5)": (lambda z: special.poch(z, 3.5), lambda z: mp.gamma(z + 3.5) * mp.rgamma(z), [0, -1, -2, -5, 1]),
+    "beta(a, -2.5)": (lambda a: special.beta(a, -2.5), lambda a: mp.gamma(a) * mp.gamma(-2.5) * mp.rgamma(a - 2.5), [0.5, 1.5, 2.5, 0.7]),
+    "beta(-2.5, b)": (lambda b: special.beta(-2.5, b), lambda b: mp.gamma(b) * mp.gamma(-2.5) * mp.rgamma(b - 2.5), [0.5, 1.5, 2.5, 0.7]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ZEROS)
+def test_products_of_gamma_functions_have_slopes_where_they_vanish(name):
+    f, exact, points = ZEROS[name]
+    with xc.enable_x64(), mp.workdps(50):
+        for x in map(np.float64, points):
+            for order, g in ((1, xc.grad(f)), (2, xc.grad(xc.grad(f)))):
+                np.testing.assert_allclose(
+                    g(x), float(mp.diff(exact, mp.mpf(x), order)), rtol=1e-9, atol=1e-11
+                )

@@ -291,17 +291,33 @@ def _beta_everywhere(a, b, log: bool):
     return where(regular, value, where(pole, math.inf, signed))
 
 
+def _beta_slope(value, a, b):
+    """By a; where 1/Γ(a + b) is 0, as that of Γ(a) Γ(b)/Γ(a + b)."""
+    total = a + b
+    pole = lambda x: ops.and_(x <= 0.0, whole(x))  # noqa: E731
+    here = ops.and_(pole(total), ops.not_(ops.or_(pole(a), pole(b))))
+    here = ops.and_(here, ops.and_(ops.abs(a) < 170.0, ops.abs(b) < 170.0))
+    p, q, s = where(here, a, 1.0), where(here, b, 1.0), where(here, total, 1.0)
+    at_zero = gamma(p) * gamma(q) * (digamma(p) * rgamma(s) + rgamma_slope(s))
+    change = digamma_change(where(here, 1.0, a), where(here, 1.0, b))
+    return where(here, at_zero, -value * change)
+
+
 def rgamma_f(x):
     """1/Γ(x), an entire function."""
     value = gamma_f(x)
     return where(ops.and_(x < 0.0, whole(x)), 0.0, 1.0 / value)
 
 
-def _rgamma_slope(y, x):
-    pole = ops.and_(x <= 0.0, whole(x))
-    at_pole = where(odd(x), -1.0, 1.0) * gamma(where(pole, 1.0 - x, 1.0))
-    none = ops.or_(pole, x == math.inf)
-    return where(pole, at_pole, where(none, 0.0, -y * digamma(where(none, 1.0, x))))
+def rgamma_slope(x):
+    """-ψ(x)/Γ(x); on the left, where both have poles, of 1/Γ(x) = Γ(1 - x) sin(πx)/π."""
+    left = x < 0.5
+    z = where(left, x, 0.25)
+    reflected = gamma(1.0 - z) * (cos_pi(z) - digamma(1.0 - z) * sin_pi(z) / math.pi)
+    none = ops.or_(left, x == math.inf)
+    z = where(none, 1.0, x)
+    right = where(none, 0.0, -rgamma(z) * digamma(z))
+    return where(left, reflected, right)
 
 
 # Zeta, polygamma
@@ -382,13 +398,13 @@ gamma = kernel("special.gamma", gamma_f, lambda y, x: y * digamma(x), narrow=Tru
 # fmt: off
 factorial = kernel("special.factorial", lambda x: gamma_f(x + 1.0), lambda y, x: y * digamma(x + 1.0))
 gammaln = kernel("special.gammaln", gammaln_f, lambda y, x: digamma(x), narrow=True)
-rgamma = kernel("special.rgamma", rgamma_f, lambda y, x: _rgamma_slope(y, x))
+rgamma = kernel("special.rgamma", rgamma_f, lambda y, x: rgamma_slope(x))
 digamma = kernel("special.digamma", digamma_f, lambda y, x: zeta(full(x, 2.0), x), narrow=True)
 zeta = kernel("special.zeta", hurwitz_f, AUTO, lambda y, s, q: -s * zeta(s + 1.0, q))
 riemann = kernel("special.riemann", riemann_f, AUTO)
 polygamma = kernel("special.polygamma", polygamma_f, None, lambda y, n, x: polygamma(n + 1.0, x))
-beta = kernel("special.beta", lambda a, b: _beta_everywhere(a, b, False), lambda y, a, b: -y * digamma_change(a, b),
-    lambda y, a, b: -y * digamma_change(b, a))
+beta = kernel("special.beta", lambda a, b: _beta_everywhere(a, b, False), lambda y, a, b: _beta_slope(y, a, b),
+    lambda y, a, b: _beta_slope(y, b, a))
 betaln = kernel("special.betaln", lambda a, b: _beta_everywhere(a, b, True), lambda y, a, b: -digamma_change(a, b),
     lambda y, a, b: -digamma_change(b, a))
 # fmt: on

@@ -91,9 +91,9 @@ def _divergence_slope(_, x, y):
 
 
 def _share(x, y):
-    """x/y, which is 0 for x = 0."""
-    zero = x == 0.0
-    return where(zero, 0.0, x / where(zero, 1.0, y))
+    """x/y, and 0 for 0/0."""
+    both = ops.and_(x == 0.0, y == 0.0)
+    return where(both, 0.0, x / where(both, 1.0, y))
 
 
 entr = kernel("special.entr", entr_f, lambda _, x: -1.0 - ops.log(x), narrow=True)

@@ -15,6 +15,7 @@ from ._gamma_kernels import (
     gamma_sign_f,
     gammaln,
     rgamma,
+    rgamma_slope,
 )  # fmt: skip
 from ._kernel import kernel
 
@@ -98,8 +99,44 @@ def _binom_by_beta(n, k):
     return where(inside, value, where(right, where(sine == 0.0, 0.0, size * sine), outside))
 
 
-# fmt: off
-poch = kernel("special.poch", poch_f, lambda y, z, m: y * digamma_change(z, m), lambda y, z, m: y * digamma(z + m))
-binom = kernel("special.binom", _binom_f, lambda y, n, k: y * digamma_change(n - k + 1.0, k),
-    lambda y, n, k: y * digamma_change(k + 1.0, n - 2.0 * k))
-# fmt: on
+# Slopes. Where one of the gamma functions below has a pole the value is 0 and the slope is not: it is that of
+# products with 1/Γ, which is smooth there.
+
+
+def _poch_slope(value, z, m):
+    y = z + m
+    whole_steps = ops.and_(_is_pole(z), _is_pole(y))
+    one = ops.and_(ops.and_(_is_pole(z), ops.not_(_is_pole(y))), ops.abs(y) < 170.0)
+    a, b = where(one, z, 0.5), where(one, y, 1.0)
+    at_one = gamma(b) * (digamma(b) * rgamma(a) + rgamma_slope(a))
+    p, q = where(whole_steps, 1.0 - z, 1.0), where(whole_steps, 1.0 - y, 1.0)
+    usual = ops.not_(ops.or_(one, whole_steps))
+    change = digamma_change(where(usual, z, 1.0), where(usual, m, 1.0))
+    return where(one, at_one, value * where(whole_steps, digamma(q) - digamma(p), change))
+
+
+def _binom_slopes(n, k):
+    """(where a factor 1/Γ vanishes, the slopes there)."""
+    x, y, top = n - k + 1.0, k + 1.0, n + 1.0
+    here = ops.and_(ops.or_(_is_pole(x), _is_pole(y)), ops.not_(_is_pole(top)))
+    here = ops.and_(here, ops.abs(n) < 169.0)
+    x, y, top = where(here, x, 1.0), where(here, y, 1.0), where(here, top, 1.0)
+    in_n = rgamma(y) * (digamma(top) * rgamma(x) + rgamma_slope(x))
+    in_k = rgamma_slope(y) * rgamma(x) - rgamma(y) * rgamma_slope(x)
+    return here, gamma(top) * in_n, gamma(top) * in_k
+
+
+def _binom_slope_in_n(value, n, k):
+    here, slope, _ = _binom_slopes(n, k)
+    start, more = where(here, 1.0, n - k + 1.0), where(here, 1.0, k)
+    return where(here, slope, value * digamma_change(start, more))
+
+
+def _binom_slope_in_k(value, n, k):
+    here, _, slope = _binom_slopes(n, k)
+    start, more = where(here, 1.0, k + 1.0), where(here, 1.0, n - 2.0 * k)
+    return where(here, slope, value * digamma_change(start, more))
+
+
+poch = kernel("special.poch", poch_f, _poch_slope, lambda y, z, m: y * digamma(z + m))
+binom = kernel("special.binom", _binom_f, _binom_slope_in_n, _binom_slope_in_k)

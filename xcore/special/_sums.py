@@ -58,11 +58,16 @@ def _logsumexp(a, b, where, axis=None, keepdims=False, return_sign=False):
     factor = None if b is None else as_inexact("special.logsumexp", b)
     if factor is not None:
         given, factor = xnp.broadcast_arrays(*_same_dtype(given, factor))
-        # a factor 0 removes its term, whatever the exponent
-        where = factor != 0 if where is None else xnp.logical_and(where, factor != 0)
-    dtype = typeof(given).dtype
-    x, top = _wide(given), _top(_wide(given), axis, where)
-    shifted = _masked(x - top, where, -math.inf)
+    dtype, counts = typeof(given).dtype, where
+    if factor is not None:  # what has the factor 0 adds nothing
+        counts = factor != 0 if where is None else xnp.logical_and(where, factor != 0)
+    x, top = _wide(given), _top(_wide(given), axis, counts)
+    shifted = x - top
+    if factor is not None:  # but a slope in it, where that is a number
+        most = math.log(xnp.finfo(typeof(shifted).dtype).max) - 1
+        small = xnp.real(shifted) < most
+        where = xnp.logical_or(counts, small if where is None else xnp.logical_and(where, small))
+    shifted = _masked(shifted, where, -math.inf)
     if factor is None and not return_sign and not dtypes.is_complex(dtype):
         size = sign = _log_total(axis)(shifted)
     else:
