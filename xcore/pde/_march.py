@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import jit
-from .._core import Array, ArrayLike, PyTree, errors, require, tree
+from .._core import Array, ArrayLike, PyTree, dtypes, errors, require, tree
 from .._solution import Status, first_that_holds
 from ._grid import takes
 from ._solutions import TrajectorySolution
@@ -154,7 +154,7 @@ class Steady:
             rows = zip(left, change, sizes, strict=True)
             good = all(max(x, d) <= self.atol + self.rtol * s for x, d, s in rows)
             shrink = [1 - e / d if d else 1.0 for d, e in zip(self._change, change, strict=True)]
-            noise = [8 * float(xnp.finfo(a.dtype).eps) * s for a, s in zip(now, sizes, strict=True)]
+            noise = [8 * _eps(a) * s for a, s in zip(now, sizes, strict=True)]
             before = self._left or shrink
             good = good and all(
                 b >= 0.75 * a or e <= n
@@ -164,6 +164,11 @@ class Steady:
         twice = good and self._good
         self._before, self._change, self._good = now, change, good
         return twice
+
+
+def _eps(x: Any) -> float:
+    dtype = xnp.result_type(x)
+    return float(xnp.finfo(dtype if dtypes.is_inexact(dtype) else np.float32).eps)
 
 
 def _left(first: float, second: float) -> float:
