@@ -45,7 +45,10 @@ _AS_USERS_GET_IT = (
     "tests/ecosystem", "tests/sharding", "tests/special/test_accuracy.py",
     "docs/start", "docs/howto", "docs/derivatives.md", "xcore/__init__.py", "xcore/nn", "xcore/stats",
 )  # fmt: skip
-_RULES_ALONE = ("tests/_ops/test_rules.py", "tests/_ops/test_factor_rules.py")
+_RULES_ALONE = (
+    "tests/_ops/test_factor.py", "tests/_ops/test_factor_rules.py", "tests/_ops/test_rules.py",
+    "tests/_ops/test_slopes.py",
+)  # fmt: skip
 _FULL = os.environ.get("XCORE_FULL_OPTIMIZATION", "0") == "1"
 
 # Importing it puts modules named jax before those of jax itself, which other tests compare with.
