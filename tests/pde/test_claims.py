@@ -262,8 +262,11 @@ def test_what_is_projected_is_told(a):
         answer = run(1.001 * zero)
         assert answer.ok and float(answer.projected) == pytest.approx(mean(1.001 * zero), rel=1e-6)
         assert "must balance" in answer.message and f"{mean(1.001 * zero):.3g}" in answer.message
+        answer = run(2 * zero)
+        assert not answer.ok and answer.message.startswith("there is no solution")
+        assert float(answer.projected) == pytest.approx(mean(2 * zero), rel=1e-6)
         with pytest.raises(IncompatibleError, match="must balance"):
-            run(2 * zero)
+            answer.check()
         many = xc.vmap(run)(zero * np.array([1.0, 1.001, 2.0]))
         assert np.asarray(many.ok).tolist() == [True, True, False]
         assert many.message.startswith("there is no solution")

@@ -252,7 +252,7 @@ def _level(grid, f, lines, ring):
                 _WHO, f"need a function, or numbers at all nodes, {grid.shape}", inside=given
             )
         if is_mask(_known(given)):
-            raise _mask("an array of booleans, or of 0 and 1")
+            raise _mask(errors.Words("an array of booleans, or of 0 and 1"))
         if not isinstance(given, Value):
             given = np.asarray(given)
         for axis, x in enumerate(lines):
@@ -262,12 +262,12 @@ def _level(grid, f, lines, ring):
     known = _known(given)
     check_level(_WHO, known)
     if known.dtype == bool:
-        raise _mask("booleans")
+        raise _mask(errors.Words("booleans"))
     given = given if isinstance(given, Value) and _moves(given) else known
     return _on(given).broadcast_to(given.astype(np.float64), tuple(map(len, lines)))
 
 
-def _mask(given: str):
+def _mask(given: errors.Words):
     advice = "Booleans hide where cells are cut: r - (x**2 + y**2) ** 0.5 in place of x**2 + y**2 < r**2."
     return errors.bad_argument(
         _WHO, "inside", given, "real numbers, positive inside and 0 on the edge", advice

@@ -61,7 +61,7 @@ def poisson(
     f = _real(lap.mean(f))
     u, excess = _poisson(lap, f.astype(lap.with_data(typeof(f).dtype)))
     if lap.singular:
-        require_compatible("pde.poisson", excess, typeof(u).dtype)
+        require_compatible("pde.poisson", excess)
     return u
 
 
@@ -118,13 +118,17 @@ def balanced(lap, right):
     return right - mean, mean
 
 
-def require_compatible(who: str, excess, dtype) -> None:
+def require_compatible(who: str, excess) -> None:
     """Raises where the imbalance is known and more than rounding and discretisation explain."""
-    if type(excess) is not Array or float(excess) <= UNBALANCED:
-        return
-    raise IncompatibleError(
+    if type(excess) is Array and float(excess) > UNBALANCED:
+        raise unbalanced(who, float(excess))
+
+
+def unbalanced(who: str, excess: float) -> IncompatibleError:
+    """The error that says that there is no solution, and why."""
+    return IncompatibleError(
         f"xcore.{who}: with Neumann or periodic conditions all around, sources and what flows "
-        f"through the faces must balance: ∫f + ∮∂u/∂n = 0. Here {float(excess):.2g} of their size "
+        f"through the faces must balance: ∫f + ∮∂u/∂n = 0. Here {excess:.2g} of their size "
         "is left over, so there is no solution. Subtract the mean from f, correct the data, or give "
         "one face a Dirichlet or Robin condition."
     )

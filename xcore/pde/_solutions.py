@@ -8,7 +8,7 @@ import numpy as np
 
 from .._core import struct
 from .._solution import Solution, Status
-from ._poisson import UNBALANCED
+from ._poisson import UNBALANCED, unbalanced
 
 _ROUNDED = 1e-5  # of its size: a mean that may be nothing but rounding, in single precision
 _MANY_CYCLES = 25  # a factor of a half per cycle and worse, where 0.15 is usual
@@ -28,7 +28,7 @@ class FieldSolution(Solution):
       goal: what the residual was compared with: ``rtol`` where it was given.
       projected: the mean that was taken away from f - boundary, as without Dirichlet and Robin faces
         there is no solution else; 0 where there is one. The residual is that without it.
-      imbalance: its size relative to that of f - boundary.
+      imbalance: its size relative to that of f - boundary. Above 1 % there is no solution: not ``ok``.
 
     >>> from xcore import pde
     >>> found = pde.solve(pde.Laplacian(pde.Grid(8)), 1.0, report=True)
@@ -51,9 +51,17 @@ class FieldSolution(Solution):
             return message
         return f'{message}; {count} cycles are many, as preconditioner of method="cg" far fewer would do'
 
-    def _verdict(self) -> str:
+    def failure(self, who: str = "") -> Exception:
+        if self._without_solution():
+            return unbalanced(who or self.who, float(np.max(self._imbalance())))
+        return super().failure(who)
+
+    def _without_solution(self) -> bool:
         bad, excess = np.asarray(self.status) != 0, self._imbalance()
-        if bad.any() and np.all(excess[np.broadcast_to(bad, excess.shape)] > UNBALANCED):
+        return bool(bad.any() and np.all(excess[np.broadcast_to(bad, excess.shape)] > UNBALANCED))
+
+    def _verdict(self) -> str:
+        if self._without_solution():
             return "there is no solution: the residual is that without what was projected"
         if np.any(np.asarray(self.status) == Status.singular) and self.reason:
             return f"the equations are singular, there is no one solution: {self.reason}"
