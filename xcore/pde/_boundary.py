@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import dtypes, errors, static, struct, typeof
+from .._core import Value, dtypes, errors, static, struct, typeof
 from ._grid import Grid, evaluated
 
 
@@ -49,27 +49,38 @@ class Neumann:
 
 @struct
 class Robin:
-    """A combination is given: alpha u + beta ∂u/∂n = value; alpha >= 0 and beta > 0 are numbers.
+    """A combination is given: alpha u + beta ∂u/∂n = value; alpha >= 0 and beta > 0.
 
+    Attributes:
+      alpha, beta: numbers, which are part of the program. In ``Diffusion`` also arrays, functions of the coordinates
+        of the face, or what is traced: coefficients that vary along the face, and derivatives by them.
+      value: as in ``Dirichlet``.
+      leak: alpha / beta where they are more than numbers; alpha, beta and value are 0, 1 and value / beta then.
+
+    >>> import xcore as xc
     >>> from xcore import pde
-    >>> pde.poisson(0.0, pde.Grid(4), [(pde.Dirichlet(1.0), pde.Robin(1.0, 1.0, 3.0))]).round(2)
+    >>> wall = lambda alpha: [(pde.Dirichlet(1.0), pde.Robin(alpha, 1.0, 3.0))]
+    >>> pde.poisson(0.0, pde.Grid(4), wall(1.0)).round(2)
     Array([1.25, 1.5 , 1.75, 2.  ], dtype=float32)
+    >>> end = lambda alpha: pde.solve(pde.Diffusion(pde.Grid(4), 1.0, wall(alpha)), 0.0)[-1]
+    >>> xc.grad(end)(1.0).round(2)  # of (1 + 3) / (1 + alpha)
+    Array(-0.5, dtype=float32)
     """
 
-    alpha: float = static(default=1.0)
-    beta: float = static(default=1.0)
+    alpha: Any = static(default=1.0)
+    beta: Any = static(default=1.0)
     value: Any = 0.0
+    leak: Any = None
 
     def __post_init__(self):
-        for name, given in (("alpha", self.alpha), ("beta", self.beta)):
-            if not (isinstance(given, (int, float, np.number)) and np.isrealobj(given)):
-                advice = (
-                    "What varies along the face is value; alpha and beta are part of the program. For waves that "
-                    "leave the box there is pde.OpenHelmholtz."
-                )
-                raise errors.bad_argument(
-                    "pde.Robin", name, given, "one real Python number", advice
-                )
+        coefficients = {"alpha": self.alpha, "beta": self.beta}
+        for name, given in coefficients.items():
+            _check_coefficient(name, given)
+        if not all(map(_is_number, coefficients.values())):
+            for name, x in (("leak", self.alpha), ("value", self.value)):
+                object.__setattr__(self, name, _quotient(x, self.beta))
+            object.__setattr__(self, "alpha", 0.0)
+            return object.__setattr__(self, "beta", 1.0)
         if not (0 <= self.alpha < np.inf and 0 < self.beta < np.inf):
             advice = "beta = 0 is Dirichlet; a negative alpha gives energy to the solution."
             given = (self.alpha, self.beta)
@@ -79,7 +90,34 @@ class Robin:
 
     @property
     def kind(self):
+        if self.leak is not None:
+            given = errors.Words("an array, a function or a traced number")
+            advice = "pde.Diffusion takes those, on boxes of any coordinates; with a = 1 it is the Laplace operator."
+            raise errors.bad_argument("pde.Robin", "alpha", given, "one Python number here", advice)
         return (float(self.alpha), float(self.beta))
+
+
+def _is_number(x) -> bool:
+    return isinstance(x, (int, float, np.number)) and np.isrealobj(x)
+
+
+def _check_coefficient(name: str, given) -> None:
+    """A real number, an array of them, or a function."""
+    if callable(given) or _is_number(given):
+        return
+    kind = typeof(given).dtype if isinstance(given, (Value, np.ndarray)) else None
+    if kind is None or dtypes.is_complex(kind):
+        want = "real: a number, an array or a function of the coordinates of the face"
+        advice = "For waves that leave the box there is pde.OpenHelmholtz."
+        raise errors.bad_argument("pde.Robin", name, given, want, advice)
+
+
+def _quotient(x, y):
+    """x / y of arrays and functions."""
+    if callable(x) or callable(y):
+        known = lambda v, at: evaluated("pde.Robin", "a coefficient", v, at) if callable(v) else v  # noqa: E731
+        return lambda *at: _quotient(known(x, at), known(y, at))
+    return xnp.asarray(x) / xnp.asarray(y)
 
 
 @struct
@@ -102,12 +140,13 @@ ZERO = Dirichlet()
 CONDITIONS = (Dirichlet, Neumann, Robin, Periodic)
 
 
-def resolve(who: str, grid: Grid, bc, *more) -> tuple:
+def resolve(who: str, grid: Grid, bc, *more, leaks: bool = False) -> tuple:
     """For each axis the pair of conditions (low, high), functions replaced by their values.
 
     Args:
       bc: one condition for all faces, or for each axis one or a pair (low, high).
       more: further arguments for functions, behind the coordinates, say the time.
+      leaks: whether ``Robin`` may have coefficients that are more than numbers.
     """
     per_axis = [bc] * grid.ndim if isinstance(bc, CONDITIONS) else _listed(who, grid, bc)
     pairs = [(b, b) if isinstance(b, CONDITIONS) else b for b in per_axis]
@@ -119,6 +158,7 @@ def resolve(who: str, grid: Grid, bc, *more) -> tuple:
             raise errors.bad_argument(
                 who, "faces", pair, "Periodic on both faces of an axis or none"
             )
+        _ = leaks or [b.kind for b in pair]
     return tuple(
         tuple(_evaluated(who, grid, axis, side, pairs, more) for side in (0, 1))
         for axis in range(grid.ndim)
@@ -139,9 +179,18 @@ def _listed(who, grid, bc) -> list:
 
 def _evaluated(who, grid, axis, side, pairs, more):
     condition = pairs[axis][side]
-    if isinstance(condition, Periodic) or type(condition.value) in (int, float, complex):
+    if isinstance(condition, Periodic):
         return condition
-    value, shape = condition.value, face_shape(grid, axis, pairs)
+    names = ("value", "leak") if getattr(condition, "leak", None) is not None else ("value",)
+    values = {name: _on_face(who, grid, axis, side, pairs, more, name) for name in names}
+    return condition.replace(**values)
+
+
+def _on_face(who, grid, axis, side, pairs, more, name: str):
+    """The data of a condition, functions replaced by what they are on the face."""
+    value, shape = getattr(pairs[axis][side], name), face_shape(grid, axis, pairs)
+    if type(value) in (int, float, complex):
+        return value
     if callable(value):
         points = _face_points(grid, axis, side, pairs)
         value = evaluated(who, "data on a face", value, points, more)
@@ -152,8 +201,8 @@ def _evaluated(who, grid, axis, side, pairs, more):
         fits = False
     if not fits:
         where = f"on face {'low' if side == 0 else 'high'} of axis {axis}"
-        raise errors.shape_mismatch(who, f"need values {shape} {where}", value=given)
-    return condition.replace(value=value)
+        raise errors.shape_mismatch(who, f"need values {shape} {where}", **{name: given})
+    return value
 
 
 def nodes_of(grid: Grid, axis: int, pairs) -> int:
@@ -177,6 +226,15 @@ def face_values(condition, shape, dtype):
     """The data of a condition at all nodes of its face."""
     value = as_dtype("pde", "data on a face", xnp.asarray(condition.value), dtype)
     return xnp.broadcast_to(value, shape)
+
+
+def fewer(condition):
+    """A condition with the data at every second node of its face."""
+    if not hasattr(condition, "value"):
+        return condition
+    value = xnp.asarray(condition.value)
+    keep = [slice(None) if n == 1 else slice(None, None, 2) for n in value.shape]
+    return condition.replace(value=value[tuple(keep)])
 
 
 def as_dtype(who: str, name: str, x, dtype):

@@ -83,7 +83,7 @@ class CutDiffusion(Diffusion):
 
     @property
     def singular(self) -> bool:
-        return self.c is None and self.closed
+        return self.c is None and self.leaks is None and self.closed
 
     own_volumes = True  # pyright: ignore[reportAssignmentType]
 

@@ -18,9 +18,9 @@ from .. import numpy as xnp
 from .._control import jit
 from .._core import Array, ArrayLike, DTypeLike, dtypes, errors, static, struct, tree, typeof
 from ..numpy._select import cut
-from . import _curvilinear, _located, _tensor
+from . import _curvilinear, _leaks, _located, _tensor
 from ._along import along, padded, shifted
-from ._boundary import ZERO, nodes_of, real_only, resolve
+from ._boundary import ZERO, Neumann, face_shape, face_values, nodes_of, real_only, resolve
 from ._fields import GridOperator, check_order
 from ._grid import Grid, evaluated, real_dtype
 from ._laplacian import Laplacian
@@ -81,6 +81,7 @@ class Diffusion(GridOperator):
         curved ones they miss a part that falls like the spacing: 0.6 % for a disc on 12², 0.14 % on 48².
       mixed: the elements of a matrix behind its diagonal, row by row, found from ``a``, which then is its diagonal.
       shares: volumes relative to those that end half-way between nodes, where jumps are located.
+      leaks: for each face what ``Robin`` conditions of more than numbers let out; in ``faces`` they are ``Neumann``.
       coordinates: "cartesian"; "polar", of (r) or (r, θ); "cylindrical", of (r), (r, z) or (r, θ, z);
         "spherical", of (r), (r, θ) or (r, θ, φ), θ from the pole: on ``Grid.cells``. ``integrate`` and volumes are
         those of space, with the angles that are left out. A pole is no edge: one condition for all faces leaves
@@ -99,6 +100,7 @@ class Diffusion(GridOperator):
     mixed: Any = None
     shares: Any = None
     coordinates: str = static(default="cartesian")
+    leaks: Any = None
 
     def __post_init__(self):
         who, settle = "pde.Diffusion", object.__setattr__
@@ -109,10 +111,14 @@ class Diffusion(GridOperator):
             raise errors.bad_argument(
                 who, "mean", self.mean, '"harmonic", "located" or "arithmetic"'
             )
-        faces = resolve(who, self.grid, self.faces)
+        faces = resolve(who, self.grid, self.faces, leaks=True)
         if system := self._system(who):
             faces = _curvilinear.at_poles(who, self.grid, system, self.faces, faces)
+        faces, leaks = _leaks.as_flows(self.grid, system, faces)
         settle(self, "faces", faces)
+        for leak in (leaks and tree.leaves(leaks)) or ():
+            require(who, "alpha / beta", leak, is_decay, "finite and nowhere negative")
+        settle(self, "leaks", self.leaks if leaks is None else leaks)
         if self.mixed is None and (found := _tensor.parts_of(who, self.grid, self.a)):
             settle(self, "a", found[0])
             settle(self, "mixed", found[1])
@@ -250,7 +256,7 @@ class Diffusion(GridOperator):
     @property
     def singular(self) -> bool:
         """Whether constants are in the kernel, as far as the structure tells."""
-        return self.c is None and all(a.singular for a in self.axes)
+        return self.c is None and self.leaks is None and all(a.singular for a in self.axes)
 
     @property
     def dtype(self):
@@ -338,11 +344,18 @@ class Diffusion(GridOperator):
         if self.c is not None:
             out = self._unknowns(self._whole(self.c)).astype(dtype) * self.volumes(dtype)
         for axis, side in self._open_faces():
-            if self.faces[axis][side].kind[0]:
-                n, alpha = self.axes[axis].count, self.faces[axis][side].kind[0]
-                flow = alpha * self._through_face(axis, side)
+            if (leak := self._leak(axis, side)) is not None:
+                n, flow = self.axes[axis].count, leak * self._through_face(axis, side)
                 out = out + padded(flow, axis, 0 if side == 0 else n - 1, n)
         return out
+
+    def _leak(self, axis: int, side: int):
+        """How much more flows out through a face than its data say, for each u beside it; None if nothing does."""
+        leak = self.leaks and self.leaks[axis][side]
+        if leak is None:
+            return self.faces[axis][side].kind[0] or None
+        whole = face_values(Neumann(leak), face_shape(self.grid, axis, self.faces), self.dtype)
+        return xnp.expand_dims(self.unknowns_of_face(whole, axis), axis)
 
     def _open_faces(self):
         """Faces that are unknowns: those with Neumann and Robin conditions."""
@@ -384,7 +397,8 @@ class Diffusion(GridOperator):
         number = self.c is None or self.c.ndim == 0
         robin = any(c.kind and c.kind[0] and c.kind[1] for pair in self.faces for c in pair)
         plain = not self.mixed and self.coordinates == _curvilinear.CARTESIAN
-        return number and len(self.a) == 1 and self.a[0].ndim == 0 and not robin and plain
+        fixed = number and len(self.a) == 1 and self.a[0].ndim == 0
+        return fixed and not robin and self.leaks is None and plain
 
     def instead_of(self, method: str) -> str:
         """What to take where a method does not do; empty where it does."""
@@ -412,6 +426,7 @@ class Diffusion(GridOperator):
         return Diffusion(
             self.grid.coarser(), tuple(map(thin, self.a)), self.coarser_faces(), c, self.mean,
             self.mixed and tuple(map(thin, self.mixed)), coordinates=self.coordinates,
+            leaks=_leaks.coarser(self.grid, self.leaks),
         )  # fmt: skip
 
     def widened(self, dtype):

@@ -19,7 +19,7 @@ from .._core import Array, dtypes, errors, one_of, struct, typeof
 from ..linalg import LinearOperator
 from ._along import along, by_axes, slab
 from ._axis import Axis, fewest_cells, make_axis
-from ._boundary import as_dtype, complex_if, face_shape, face_values, nodes_of
+from ._boundary import as_dtype, complex_if, face_shape, face_values, fewer, nodes_of
 from ._colours import colours, nearest_marks
 from ._grid import Grid, evaluated, real_dtype, size
 
@@ -271,8 +271,7 @@ class GridOperator(LinearOperator):
 
     def coarser_faces(self) -> tuple:
         """The conditions with their data at every second node."""
-        pairs = enumerate(self.faces)
-        return tuple(tuple(_fewer(c, self.grid, axis) for c in pair) for axis, pair in pairs)
+        return tuple(tuple(fewer(c) for c in pair) for pair in self.faces)
 
     def with_data(self, dtype=None):
         """The dtype, or the default one, made complex if the data on the faces are."""
@@ -332,7 +331,10 @@ class GridOperator(LinearOperator):
 
     def face(self, axis: int, side: int, dtype):
         """The data on a face, at the unknowns along all other axes."""
-        whole = self._face_nodes(axis, side, dtype)
+        return self.unknowns_of_face(self._face_nodes(axis, side, dtype), axis)
+
+    def unknowns_of_face(self, whole, axis: int):
+        """Of values at all nodes of a face those at the unknowns along all other axes."""
         return whole[tuple(a.slice for i, a in enumerate(self.axes) if i != axis)]
 
 
@@ -372,15 +374,6 @@ def check_order(who: str, grid: Grid, order: int) -> None:
     if min(grid.cells) < fewest_cells(order):
         want = f"{fewest_cells(order)} or more along each axis for order {order}"
         raise errors.bad_argument(who, "cells", grid.cells, want)
-
-
-def _fewer(condition, grid, axis: int):
-    """A condition with the data at every second node of its face."""
-    if not hasattr(condition, "value"):
-        return condition
-    value = xnp.asarray(condition.value)
-    keep = [slice(None) if n == 1 else slice(None, None, 2) for n in value.shape]
-    return condition.replace(value=value[tuple(keep)])
 
 
 # Sums, multiples and products of operators

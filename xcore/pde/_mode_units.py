@@ -18,6 +18,7 @@ from .._core import Array, dtypes, errors, tree, typeof
 from ..linalg._range import magnitude, subnormals
 from . import _curvilinear
 from ._boundary import Robin
+from ._diffusion import Diffusion
 from ._laplacian import Laplacian
 from ._masked import Masked
 
@@ -54,7 +55,8 @@ def _shorter(op, power: int):
     if isinstance(op, Masked):
         return op.replace(grid=grid, gaps=tree.map(lambda x: times(x, -power), op.gaps))
     nearer = lambda f: f.replace(beta=f.beta / h) if isinstance(f, Robin) else f  # noqa: E731
-    return op.replace(grid=grid, faces=tuple(tuple(map(nearer, pair)) for pair in op.faces))
+    more = {"leaks": tree.map(lambda x: times(x, power), op.leaks)} if isinstance(op, Diffusion) else {}
+    return op.replace(grid=grid, faces=tuple(tuple(map(nearer, pair)) for pair in op.faces), **more)
 
 
 def times(x, power: int):

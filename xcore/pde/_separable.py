@@ -28,6 +28,7 @@ def separable(op) -> bool:
         return isinstance(op, Laplacian)
     return (
         op.inside is None
+        and op.leaks is None
         and not op.mixed
         and op.coordinates == "cartesian"
         and all(x.ndim == 0 for x in (*op.a, *(() if op.c is None else (op.c,))))
