@@ -55,7 +55,11 @@ def _shorter(op, power: int):
     if isinstance(op, Masked):
         return op.replace(grid=grid, gaps=tree.map(lambda x: times(x, -power), op.gaps))
     nearer = lambda f: f.replace(beta=f.beta / h) if isinstance(f, Robin) else f  # noqa: E731
-    more = {"leaks": tree.map(lambda x: times(x, power), op.leaks)} if isinstance(op, Diffusion) else {}
+    more = (
+        {"leaks": tree.map(lambda x: times(x, power), op.leaks)}
+        if isinstance(op, Diffusion)
+        else {}
+    )
     return op.replace(grid=grid, faces=tuple(tuple(map(nearer, pair)) for pair in op.faces), **more)
 
 
