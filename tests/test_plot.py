@@ -81,18 +81,89 @@ def test_a_film_of_a_ring_closes_it():
     assert len(film._fig.axes[0].lines[0].get_xdata()) == 9
 
 
-def test_nothing_outside_of_a_mask():
-    op = pde.Masked(GRID, lambda x, y: x + y < 1.2)
-    values = drawn(plot.field(op, np.ones(op.field_shape)))
-    np.testing.assert_array_equal(
-        np.ma.getmaskarray(np.ma.masked_invalid(values)), ~np.asarray(op.inside).T
+DOMAINS = {
+    "mask": lambda grid: pde.Masked(grid, lambda x, y: x + y < 1.2),
+    "hole": lambda grid: pde.Masked(grid, lambda x, y: (x - 0.5) ** 2 + (y - 0.5) ** 2 > 0.06),
+    "cut": lambda grid: pde.CutDiffusion(
+        grid, inside=lambda x, y: 0.41 - ((x - 0.5) ** 2 + (y - 0.5) ** 2) ** 0.5, edge=pde.Dirichlet(0.0)
+    ),
+    "cut open": lambda grid: pde.CutDiffusion(
+        grid, 1.0, pde.Neumann(), inside=lambda x, y: 0.7 - x + 0.3 * y, edge=pde.Neumann()
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_nothing_outside_of_a_domain(name):
+    """Smooth within, and no colour where there are no unknowns, also on the faces of the box."""
+    op = DOMAINS[name](pde.Grid((24, 24)))
+    mesh = plot.field(op, np.ones(op.field_shape)).collections[0]
+    corners = np.asarray([path.vertices[:3] for path in mesh.get_paths()])
+    middles = corners.mean(1).T
+    size = np.abs(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])).sum() / 2
+    near = 1.5 / 24
+    inside = {
+        "mask": lambda x, y: x + y < 1.2,
+        "hole": lambda x, y: np.hypot(x - 0.5, y - 0.5) > 0.06**0.5,
+        "cut": lambda x, y: np.hypot(x - 0.5, y - 0.5) < 0.41,
+        "cut open": lambda x, y: 0.7 - x + 0.3 * y > 0,
+    }[name]
+    assert inside(*middles).all()
+    fine = (np.arange(400) + 0.5) / 400
+    x, y = np.meshgrid(fine, fine)
+    shifts = [(s * near, t * near) for s in (-1, 0, 1) for t in (-1, 0, 1)]
+    open_ = name == "cut open"
+    deep = np.mean(
+        np.all([inside(np.clip(x + s, 0, 1), np.clip(y + t, 0, 1)) for s, t in shifts], axis=0)
+        & (open_ or ((np.abs(x - 0.5) < 0.5 - near) & (np.abs(y - 0.5) < 0.5 - near)))
     )
+    assert deep <= size <= inside(x, y).mean() + 1e-9
+
+
+def test_fields_whose_shape_does_not_tell_their_places():
+    """Periodic axes and those with a value on one face: by the conditions, beside the grid, or by the operator."""
+    grid, mixed = pde.Grid((8, 8)), [(pde.Dirichlet(1.0), pde.Neumann()), pde.Periodic()]
+    for faces in (pde.Periodic(), mixed):
+        u = np.asarray(pde.Laplacian(grid, faces).field(lambda x, y: x + np.sin(2 * np.pi * y)))
+        one = drawn(plot.field(grid, u, faces=faces, label="u [K]"))
+        np.testing.assert_array_equal(one, drawn(plot.field(pde.Laplacian(grid, faces), u)))
+        assert one.shape == (9, 9)
+        with pytest.raises(
+            ValueError, match=r"plot.field.*Give the operator in place of the grid, or faces="
+        ):
+            plot.field(grid, u)
+    with pytest.raises(ValueError, match="An operator has its own"):
+        plot.field(pde.Laplacian(grid), np.zeros((7, 7)), faces=pde.Periodic())
+    film = plot.movie(grid, np.zeros((2, 8, 8)), faces=pde.Periodic())
+    film._draw_was_started = True
+    with pytest.raises(ValueError, match="kind must be one of"):
+        plot.field(grid, u, kind="heat")
+
+
+def test_sections_in_three_dimensions():
+    grid = pde.Grid((6, 6, 6))
+    x, y, z = grid.coordinates()
+    assert plot.field(grid, (x, y, z), kind="quiver").collections[0].N == 49
+    film = plot.movie(grid, np.stack([x, 2 * x]))
+    film._draw_was_started = True
+    mask = pde.Masked(grid, lambda x, y, z: x + y < 1.2)
+    film = plot.movie(mask, np.ones((3, *mask.field_shape)))
+    film._draw_was_started = True
+
+
+def test_names_of_axes():
+    ax = plot.field(pde.Grid(8), np.ones(9), label="u [m]")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("x", "u [m]")
+    ax = GRID.plot(np.ones(GRID.shape))
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("x", "y")
+    ax = plot.spectrum(xc.linalg.eigsh(xnp.diag(xnp.arange(1.0, 30)), 3, report=True))
+    assert ax.get_ylabel() == "value" and len(ax.lines[0].get_xdata()) >= 3
 
 
 def test_arrows():
     x = np.ones(GRID.shape)
     assert plot.field(GRID, (x, 2 * x), kind="quiver").collections[0].N == 81
-    with pytest.raises(ValueError, match="two fields"):
+    with pytest.raises(ValueError, match="a field for each axis"):
         plot.field(GRID, (x,), kind="quiver")
 
 

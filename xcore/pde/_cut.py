@@ -112,7 +112,7 @@ class CutDiffusion(Diffusion):
         return xnp.where(self.inside, u, 0)
 
     def full(self, u: ArrayLike, outside: ArrayLike = 0.0) -> Array:
-        """Values at all nodes: of a field, given ones on Dirichlet faces, one number where there are no unknowns."""
+        """Values at all nodes: of a field, given ones on Dirichlet faces next to it, one number where there is none."""
         held = self.inside
         for axis, (a, m) in enumerate(zip(self.axes, self.grid.shape, strict=True)):
             if a.ring:
@@ -122,7 +122,7 @@ class CutDiffusion(Diffusion):
                     (a.start, m - a.start - a.count) if i == axis else (0, 0)
                     for i in range(held.ndim)
                 ]
-                held = xnp.pad(held, ends, constant_values=True)
+                held = xnp.pad(held, ends, mode="edge")
         return xnp.where(held, Diffusion.full(self, u), outside)
 
     def edges(self) -> tuple:

@@ -223,7 +223,7 @@ class Grid:
             raise errors.shape_mismatch(who, f"need values {where}, {self.shape}", u=u)
         return u
 
-    def _places_of(self, u) -> list:
+    def _places_of(self, u, who: str = "pde.Grid.plot") -> list:
         """The nodes along each axis at which u has values: all, or those between the faces."""
         nodes = [self.nodes(i) for i in range(self.ndim)]
         if self.centred:
@@ -235,7 +235,7 @@ class Grid:
                 f"need values at all nodes, {self.shape}, or at those between the faces, which are two less along an "
                 "axis. Of other conditions give the operator in place of the grid, or its full(u)"
             )
-            raise errors.shape_mismatch("pde.Grid.plot", why, u=u)
+            raise errors.shape_mismatch(who, why, u=u)
         return nodes
 
     def coarser(self) -> Grid:
@@ -306,6 +306,7 @@ class Grid:
         ax = pyplot.gca() if ax is None else ax
         if self.ndim == 1:
             ax.plot(*places, u, **options)
+            ax.set_xlabel("x")
             return ax
         u = u[:, :, u.shape[2] // 2] if self.ndim == 3 else u
         if self.centred:
@@ -313,7 +314,7 @@ class Grid:
         shading = "flat" if self.centred else "gouraud"
         image = ax.pcolormesh(places[0], places[1], u.T, **{"shading": shading} | options)
         ax.figure.colorbar(image, ax=ax)
-        ax.set_aspect("equal")
+        ax.set(xlabel="x", ylabel="y", aspect="equal")
         return ax
 
 

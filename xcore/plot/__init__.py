@@ -12,213 +12,22 @@ from dark to light; both are safe for colour-blind readers.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ._core import Array, ArrayLike, Program, errors, one_of
-from .decomp import plot_factors
-from .linalg import LinearOperator
-from .pde import Grid, Masked
-from .pde._curvilinear import in_plane
-from .sparse import Sparse
+from .._core import Array, ArrayLike, Program, errors
+from ..decomp import plot_factors
+from ..linalg import LinearOperator
+from ..sparse import Sparse
+from ._fields import field, modes, movie
+from ._shared import add_scale, axes_of, symmetric_limits, value_of
 
 __all__ = [
     "convergence", "factors", "field", "history", "matrix", "modes", "movie", "program", "sharding", "spectrum", "spy",
 ]  # fmt: skip
 
 _MOST_EQUATIONS = 200
-
-
-def field(grid: Any, u: Any, ax: Any = None, *, kind: str = "map", **options: Any) -> Any:
-    """A field on a box: a line, a map, or the middle section of a box of three dimensions. Returns axes.
-
-    Args:
-      grid: a ``Grid``, or an operator on one, which knows the values on its Dirichlet faces and closes its periodic
-        axes; outside of a ``Masked`` operator nothing is drawn, and a ``Diffusion`` in polar or spherical coordinates
-        is drawn as the plane it is of.
-      u: what ``poisson`` or ``solve`` returned, also with ``report=True``: values at all nodes, or, along any axis, at
-        those between the faces; or of all cells, each drawn as one. For "quiver" a sequence of two fields.
-      ax: where to draw.
-      kind: "map", "contour" (lines of equal value) or "quiver" (arrows).
-      options: of matplotlib's ``plot``, ``pcolormesh``, ``contour`` or ``quiver``.
-
-    >>> from xcore import pde, plot
-    >>> grid = pde.Grid((64, 64))
-    >>> ax = plot.field(grid, pde.poisson(1.0, grid), kind="contour")  # doctest: +SKIP
-    """
-    box, inside = _box(grid)
-    ax = _axes(ax)
-    if kind == "quiver":
-        return _arrows(box, u, ax, options)
-    values = _whole(grid, _value(u))
-    places = box._places_of(values)  # pyright: ignore[reportPrivateUsage]
-    if box.ndim == 1:
-        ax.plot(*places, values, **options)
-        ax.set(xlabel="x" if _coordinates(grid) == "cartesian" else "r")
-        return ax
-    one_of("plot.field", "kind", kind, ("map", "contour"), '"map", "contour" or "quiver"')
-    flat = values[:, :, values.shape[2] // 2] if box.ndim == 3 else values
-    options = _colours(flat) | options
-    shading = "nearest" if inside is not None else "gouraud"
-    if box.centred and kind == "map":
-        shading, places = "flat", [box.corners(0), box.corners(1)]
-    name = _coordinates(grid)
-    x, y = in_plane(name, box.ndim, *np.meshgrid(places[0], places[1]))
-    if kind == "map":
-        drawn = ax.pcolormesh(x, y, flat.T, **{"shading": shading, **options})
-    else:
-        drawn = ax.contour(x, y, flat.T, **options)
-    _add_scale(ax, drawn)
-    names = ("r", "z") if name == "cylindrical" and box.ndim == 2 else ("x", "y")
-    ax.set(xlabel=names[0], ylabel=names[1], aspect="equal")
-    return ax
-
-
-def _box(grid: Any) -> tuple[Grid, np.ndarray | None]:
-    """The grid of a grid or operator; where its unknowns are, if not everywhere."""
-    if isinstance(grid, Grid):
-        return grid, None
-    if not isinstance(getattr(grid, "grid", None), Grid):
-        raise errors.bad_argument(
-            "plot", "grid", type(grid).__name__, "a Grid, or an operator on one"
-        )
-    inside = getattr(grid, "inside", None)
-    return grid.grid, None if inside is None else np.asarray(inside)
-
-
-def _whole(op: Any, u: ArrayLike, faces: bool = True) -> np.ndarray:
-    """A field of an operator at all nodes: with what its faces give, or 0 there, and NaN where it has no unknowns. Of
-    a grid, or of values at all nodes, as it is."""
-    u = np.asarray(u)
-    if np.iscomplexobj(u):
-        advice = "Of complex values draw u.real, u.imag or abs(u)."
-        raise errors.bad_argument("plot.field", "u", u, "real", advice)
-    if isinstance(op, Grid) or u.shape != getattr(op, "field_shape", None):
-        return u
-    if isinstance(op, Masked):  # beyond its edge, also at the faces of the box, there is nothing
-        return np.where(np.asarray(op.inside), u, np.nan)
-    outside = {} if getattr(op, "inside", None) is None else {"outside": np.nan}
-    whole = np.asarray(op.full(u, **outside))
-    return whole if faces else whole - np.asarray(op.full(np.zeros_like(u), **outside))
-
-
-def _coordinates(grid: Any) -> str:
-    return getattr(grid, "coordinates", "cartesian") if not isinstance(grid, Grid) else "cartesian"
-
-
-def _arrows(box: Grid, u: Any, ax: Any, options: dict[str, Any]) -> Any:
-    parts = [np.asarray(_value(part)) for part in u]
-    if box.ndim != 2 or len(parts) != 2:
-        given = (box.ndim, len(parts))
-        raise errors.bad_argument(
-            "plot.field", "u", given, "two fields on a grid of two dimensions for a quiver"
-        )
-    x, y = box._places_of(parts[0])  # pyright: ignore[reportPrivateUsage]
-    every = max(1, max(parts[0].shape) // 24)
-    step = (slice(None, None, every), slice(None, None, every))
-    ax.quiver(x[::every], y[::every], parts[0][step].T, parts[1][step].T, **options)
-    ax.set(xlabel="x", ylabel="y", aspect="equal")
-    return ax
-
-
-def movie(
-    grid: Any,
-    trajectory: Any,
-    path: str | Path | None = None,
-    *,
-    fps: int = 20,
-    most: int = 120,
-    **options: Any,
-) -> Any:
-    """A film of the states of a trajectory. Returns matplotlib's animation.
-
-    All pictures have the scale of the whole film.
-
-    Args:
-      grid: a ``Grid``, or an operator on one, in one or two dimensions.
-      trajectory: fields along a first axis, as ``pde.trajectory`` returns them, or a list of fields; of pairs (u, v) of
-        the former the first is shown.
-      path: where to write it: a GIF, or what else matplotlib can write.
-      fps: pictures a second.
-      most: of more states, only so many are shown, equally far apart.
-      options: of ``plot.field``.
-
-    >>> from xcore import pde, plot
-    >>> lap = pde.Laplacian(pde.Grid(64))
-    >>> states = pde.trajectory(pde.ThetaMethod(lap), lap.points()[0], 0.002, 80, every=2)
-    >>> film = plot.movie(lap, states, "heat.gif")  # doctest: +SKIP
-    """
-    from matplotlib.animation import FuncAnimation, PillowWriter
-
-    states, (box, _) = _value(trajectory), _box(grid)
-    if isinstance(states, tuple | list) and len(states):
-        states = states if np.ndim(states[0]) == box.ndim else states[0]
-    states = np.asarray(states)
-    if states.ndim != box.ndim + 1 or box.ndim > 2 or not len(states):
-        want = f"one or more states along a first axis, of {min(box.ndim, 2)} more dimensions"
-        raise errors.bad_argument("plot.movie", "trajectory", states.shape, want)
-    states = states[:: -(-len(states) // most)]
-    states = np.stack([_whole(grid, state) for state in states])
-    ax = field(grid, states[0], **(_colours(states) | options if box.ndim == 2 else options))
-    if box.ndim == 1:
-        ax.set_ylim(*_limits(states))
-
-    def show(k: int) -> list[Any]:
-        if box.ndim == 1:
-            ax.lines[0].set_ydata(states[k])
-            return [ax.lines[0]]
-        ax.collections[0].set_array(states[k].T)
-        return [ax.collections[0]]
-
-    film = FuncAnimation(ax.figure, show, frames=len(states), interval=1000 / fps)  # pyright: ignore[reportArgumentType]
-    if path is not None:
-        film.save(path, PillowWriter(fps=fps) if Path(path).suffix == ".gif" else None)
-    return film
-
-
-def modes(op: Any, values: ArrayLike, fields: ArrayLike, *, columns: int = 3) -> Any:
-    """Eigenmodes, each on axes of its own with its value, zero in the middle of the colours. Returns the axes.
-
-    Args:
-      op: the operator, or its ``Grid``.
-      values: eigenvalues, as ``pde.eigenmodes`` returns them.
-      fields: the modes along a first axis.
-      columns: axes in a row.
-
-    >>> from xcore import pde, plot
-    >>> lap = pde.Laplacian(pde.Grid((48, 48)))
-    >>> axes = plot.modes(lap, *pde.eigenmodes(lap, 6))  # doctest: +SKIP
-    """
-    from matplotlib import pyplot
-
-    w, u = np.atleast_1d(np.asarray(values)), np.asarray(fields)
-    if len(w) != len(u):
-        raise errors.bad_argument(
-            "plot.modes", "fields", u.shape, f"{len(w)} modes along the first axis"
-        )
-    box, _ = _box(op)
-    rows = -(-len(w) // columns)
-    _, axes = pyplot.subplots(
-        rows, columns, squeeze=False, layout="constrained", figsize=(3 * columns, 2.7 * rows)
-    )
-    for ax in axes.flat[len(w) :]:
-        ax.remove()
-    for ax, value, mode in zip(
-        axes.flat, w, (_whole(op, mode, faces=False) for mode in u), strict=False
-    ):
-        places = box._places_of(mode)  # pyright: ignore[reportPrivateUsage]
-        if box.ndim == 1:
-            ax.plot(places[0], mode)
-        else:
-            flat = mode[:, :, mode.shape[2] // 2] if box.ndim == 3 else mode
-            ax.pcolormesh(
-                places[0], places[1], flat.T, shading="nearest", **_symmetric_limits(flat)
-            )
-            ax.set(xticks=[], yticks=[], aspect="equal")
-        ax.set_title(f"λ = {value:.4g}", fontsize="medium")
-    return axes
 
 
 def convergence(h: ArrayLike, errors_: Any, ax: Any = None, **options: Any) -> Any:
@@ -234,7 +43,7 @@ def convergence(h: ArrayLike, errors_: Any, ax: Any = None, **options: Any) -> A
     >>> errors = {"first order": [3e-2, 1.4e-2, 7e-3], "second order": [1e-2, 2.6e-3, 6e-4]}
     >>> ax = plot.convergence([0.1, 0.05, 0.025], errors)  # doctest: +SKIP
     """
-    ax = _axes(ax)
+    ax = axes_of(ax)
     x = np.asarray(h, float)
     for name, values in (errors_ if isinstance(errors_, dict) else {"error": errors_}).items():
         y = np.asarray(values, float)
@@ -261,7 +70,7 @@ def spectrum(values: ArrayLike, ax: Any = None, **options: Any) -> Any:
     """Eigenvalues or singular values: real ones by rank, complex ones in the plane. Returns axes.
 
     Args:
-      values: a vector.
+      values: a vector, or the ``Solution`` that has it.
       ax: where to draw. The scale is logarithmic where all are positive and spread over two decades or more.
       options: of matplotlib's ``plot``.
 
@@ -269,8 +78,8 @@ def spectrum(values: ArrayLike, ax: Any = None, **options: Any) -> Any:
     >>> x = xnp.linspace(0.0, 1.0, 12)
     >>> ax = xc.plot.spectrum(xc.linalg.svdvals(xnp.exp(-((x[:, None] - x) ** 2))))  # doctest: +SKIP
     """
-    ax = _axes(ax)
-    w = np.asarray(values).ravel()
+    ax = axes_of(ax)
+    w = np.asarray(value_of(values)).ravel()
     style = {"marker": "o", "linestyle": "none", "markersize": 4, **options}
     if np.iscomplexobj(w):
         ax.plot(w.real, w.imag, **style)
@@ -306,13 +115,13 @@ def matrix(a: Any, ax: Any = None, *, structure: bool = False, **options: Any) -
         dense = np.asarray(a.as_matrix() if isinstance(a, LinearOperator) else a)
     if dense.ndim != 2:
         raise errors.bad_argument("plot.matrix", "a", dense.shape, "a matrix")
-    ax = _axes(ax)
+    ax = axes_of(ax)
     if structure:
         ax.spy(dense, **{"markersize": max(1, 200 / max(*dense.shape, 1)), **options})
         return ax
     shown = np.abs(dense) if np.iscomplexobj(dense) else dense
-    drawn = ax.imshow(shown, **{**_symmetric_limits(shown), **options})
-    _add_scale(ax, drawn)
+    drawn = ax.imshow(shown, **{**symmetric_limits(shown), **options})
+    add_scale(ax, drawn)
     return ax
 
 
@@ -343,7 +152,7 @@ def factors(cp: Any, axes: Any = None) -> Any:
     >>> x = xnp.exp(-((i - 2) ** 2)) * xnp.sin(j) ** 2 * k + i * xnp.cos(j) ** 2 * xnp.exp(-k)
     >>> figure = plot.factors(decomp.cp_als(x, 2))  # doctest: +SKIP
     """
-    return plot_factors(_value(cp), axes)
+    return plot_factors(value_of(cp), axes)
 
 
 def history(found: Any, ax: Any = None, *, what: str = "", **options: Any) -> Any:
@@ -380,7 +189,7 @@ def history(found: Any, ax: Any = None, *, what: str = "", **options: Any) -> An
         if rows.ndim > 1 and name != "error"
         else rows
     )
-    ax = _axes(ax)
+    ax = axes_of(ax)
     rows = rows.reshape(len(rows), -1)
     ax.plot(rows, **options)
     positive = rows[np.isfinite(rows)]
@@ -411,7 +220,7 @@ def program(told: Any, ax: Any = None) -> Any:
             "plot.program", "told", errors.Words(f"{len(told.eqns)} equations"), want
         )
     boxes, edges = _layers(told)
-    ax = _axes(ax)
+    ax = axes_of(ax)
     for (x0, y0), (x1, y1) in edges:
         ax.annotate(
             "",
@@ -483,7 +292,7 @@ def sharding(x: Array, ax: Any = None) -> Any:
         spans = [s.indices(n)[:2] for s, n in zip(part.index, x.shape, strict=True)]
         top, left = spans if x.ndim == 2 else [(0, 1), *spans]
         holders.setdefault((*top, *left), []).append(part.device.id)
-    ax = _axes(ax)
+    ax = axes_of(ax)
     for (top, bottom, left, right), ids in holders.items():
         colour = colormaps["tab20"](min(ids) % 20)
         ax.add_patch(
@@ -498,44 +307,3 @@ def sharding(x: Array, ax: Any = None) -> Any:
         )
     ax.set(xlim=(0, columns), ylim=(rows, 0), title=f"devices of {x.dtype}{list(x.shape)}")
     return ax
-
-
-# ----- What they share -----
-
-
-def _axes(ax: Any) -> Any:
-    if ax is not None:
-        return ax
-    try:
-        from matplotlib import pyplot
-    except ImportError as error:
-        raise ImportError('xcore.plot needs matplotlib: pip install "xcore[plot]"') from error
-    return pyplot.subplots(layout="constrained")[1]
-
-
-def _value(found: Any) -> Any:
-    """The value of a Solution, or what is not one itself."""
-    return found.value if hasattr(found, "status") and hasattr(found, "value") else found
-
-
-def _add_scale(ax: Any, drawn: Any) -> None:
-    """The colours' scale, as high as the axes, whatever their shape."""
-    ax.figure.colorbar(drawn, cax=ax.inset_axes((1.03, 0, 0.045, 1), label="<colorbar>"))
-
-
-def _limits(values: np.ndarray) -> tuple[float, float]:
-    finite = values[np.isfinite(values)]
-    return (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
-
-
-def _colours(values: np.ndarray) -> dict[str, Any]:
-    """A scale from dark to light, or, where there are both signs, colours centred at zero."""
-    low, high = _limits(values)
-    if low < 0 < high and min(-low, high) > 0.02 * max(-low, high):
-        return _symmetric_limits(values)
-    return {"cmap": "viridis", "vmin": low, "vmax": high}
-
-
-def _symmetric_limits(values: np.ndarray) -> dict[str, Any]:
-    most = max(map(abs, _limits(values))) or 1.0
-    return {"cmap": "RdBu_r", "vmin": -most, "vmax": most}
