@@ -100,7 +100,8 @@ def test_nothing_outside_of_a_domain(name):
     mesh = plot.field(op, np.ones(op.field_shape)).collections[0]
     corners = np.asarray([path.vertices[:3] for path in mesh.get_paths()])
     middles = corners.mean(1).T
-    size = np.abs(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])).sum() / 2
+    (a, b), (c, d) = (corners[:, 1] - corners[:, 0]).T, (corners[:, 2] - corners[:, 0]).T
+    size = np.abs(a * d - b * c).sum() / 2
     near = 1.5 / 24
     inside = {
         "mask": lambda x, y: x + y < 1.2,
@@ -108,7 +109,8 @@ def test_nothing_outside_of_a_domain(name):
         "cut": lambda x, y: np.hypot(x - 0.5, y - 0.5) < 0.41,
         "cut open": lambda x, y: 0.7 - x + 0.3 * y > 0,
     }[name]
-    assert inside(*middles).all()
+    slack = near * (name == "cut open")  # a node beside the edge may have a share of the domain
+    assert inside(middles[0] - slack, middles[1]).all()
     fine = (np.arange(400) + 0.5) / 400
     x, y = np.meshgrid(fine, fine)
     shifts = [(s * near, t * near) for s in (-1, 0, 1) for t in (-1, 0, 1)]
@@ -117,7 +119,7 @@ def test_nothing_outside_of_a_domain(name):
         np.all([inside(np.clip(x + s, 0, 1), np.clip(y + t, 0, 1)) for s, t in shifts], axis=0)
         & (open_ or ((np.abs(x - 0.5) < 0.5 - near) & (np.abs(y - 0.5) < 0.5 - near)))
     )
-    assert deep <= size <= inside(x, y).mean() + 1e-9
+    assert deep <= size <= inside(x - slack, y).mean() + 1e-9
 
 
 def test_fields_whose_shape_does_not_tell_their_places():

@@ -70,7 +70,7 @@ def spectrum(values: ArrayLike, ax: Any = None, **options: Any) -> Any:
     """Eigenvalues or singular values: real ones by rank, complex ones in the plane. Returns axes.
 
     Args:
-      values: a vector, or the ``Solution`` that has it.
+      values: a vector, or what ``eigh``, ``eigsh``, ``svd``, ``pde.eigenmodes`` return, also with ``report=True``.
       ax: where to draw. The scale is logarithmic where all are positive and spread over two decades or more.
       options: of matplotlib's ``plot``.
 
@@ -79,7 +79,10 @@ def spectrum(values: ArrayLike, ax: Any = None, **options: Any) -> Any:
     >>> ax = xc.plot.spectrum(xc.linalg.svdvals(xnp.exp(-((x[:, None] - x) ** 2))))  # doctest: +SKIP
     """
     ax = axes_of(ax)
-    w = np.asarray(value_of(values)).ravel()
+    w = value_of(values)
+    if isinstance(w, tuple):  # of values and vectors
+        w = next(x for x in w if np.ndim(x) == 1)
+    w = np.asarray(w).ravel()
     style = {"marker": "o", "linestyle": "none", "markersize": 4, **options}
     if np.iscomplexobj(w):
         ax.plot(w.real, w.imag, **style)

@@ -79,8 +79,9 @@ def _places(box: Grid, values: np.ndarray) -> list[np.ndarray]:
     sizes = zip(values.shape, box.shape, strict=False)
     if not box.centred and values.ndim == box.ndim and any(n == m - 1 for n, m in sizes):
         why = (
-            f"need values at all nodes, {box.shape}, or two less along an axis: of periodic axes, and of those with a "
-            "value on one face, the shape does not tell where they are. Give the operator in place of the grid, or faces="
+            f"need values at all nodes, {box.shape}, or two less along an axis: of periodic axes, and of those with "
+            "a value on one face, the shape does not tell where they are. Give the operator in place of the grid, or "
+            "faces="
         )
         raise errors.shape_mismatch("plot.field", why, u=values)
     return box._places_of(values, "plot.field")  # pyright: ignore[reportPrivateUsage]
