@@ -569,6 +569,14 @@ def rule_closes_over_tracer(tracer: Any, origin: str) -> TypeError:
     )
 
 
+def not_finite(who: str, a: Any) -> SingularMatrixError:
+    """The LinAlgError of a matrix whose numbers are not all finite."""
+    return SingularMatrixError(
+        f"xcore.{who}: the matrix, or one of the batch, has NaN or infinities, with which nothing can be said; given "
+        f"{describe(a)}. The setting debug_nans tells where they come from."
+    )
+
+
 def singular_matrix(who: str, a: Any, what: str) -> SingularMatrixError:
     return SingularMatrixError(
         f"xcore.{who}: the matrix, or one of the batch, is {what}; given {describe(a)}. Look at its rank and "

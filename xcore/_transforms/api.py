@@ -93,6 +93,11 @@ class Split:
                     f"{getattr(f, '__name__', 'the function')} was given {len(args)} positional arguments."
                 )
         self.numbers = [i % len(args) for i in numbers]
+        if len(set(self.numbers)) < len(self.numbers):
+            raise TypeError(
+                f"xcore: argnums={numbers} names one argument of {getattr(f, '__name__', 'the function')} twice; "
+                "give each number once."
+            )
 
     def chosen(self) -> tuple[PyTree, ...]:
         return tuple(self.args[i] for i in self.numbers)

@@ -9,11 +9,11 @@ import operator
 import numpy as np
 
 from .. import _ops as ops
-from .._control import custom_jvp, custom_linear_solve
-from .._core import dtypes, errors, fused, typeof
+from .._control import custom_jvp, custom_linear_solve, linear_call
+from .._core import Array, dtypes, errors, fused, typeof
 from .._ops import solve_with
 from .._ops.matrices import adjoint, diagonal, matmul, swapped, times_rows
-from ._matrices import as_matrices, hermitian_svd, refuse
+from ._matrices import as_matrices, hermitian_svd, refuse, refuses
 from ._promote import as_array, astype, broadcast_shapes, broadcast_to
 
 # Solve
@@ -258,56 +258,82 @@ def in_range(a) -> tuple:
     return ops.div(a, ops.convert(wide, dtype=t.dtype)), unit
 
 
-class _Pseudoinverse:
-    """The pseudoinverse p of a matrix a, as products with it; small singular values count as zero."""
-
-    def __init__(self, a, relative, hermitian: bool):
-        a, unit = in_range(a)
-        s, self.u, self.vh = thin_svd(a, hermitian)
-        counts = _is_above(s, relative)
-        one = ops.ones(typeof(s))
-        zero = ops.zeros(typeof(s))
-        lead = tuple(range(typeof(unit).ndim))
-        # two factors, for their product may leave the range
-        self.share = ops.div(one, ops.broadcast_in_dim(unit, shape=typeof(s).shape, dims=lead))
-        self.inverse = ops.select(counts, ops.div(one, ops.select(counts, s, one)), zero)
-        self.counts = ops.select(counts, one, zero)
-
-    def _divided(self, y):
-        return times_rows(times_rows(y, self.inverse), self.share)
-
-    def times(self, b):
-        return matmul(adjoint(self.vh), self._divided(matmul(adjoint(self.u), b)))
-
-    def adjoint_times(self, c):
-        return matmul(self.u, self._divided(matmul(self.vh, c)))
-
-    def outside_rows(self, x):
-        """(1 - p a) x."""
-        return x - matmul(adjoint(self.vh), times_rows(matmul(self.vh, x), self.counts))
+def _factors(a, relative, hermitian: bool) -> tuple:
+    """(u, vᴴ, two factors of the inverse singular values, whose product may leave the range, which of them count):
+    the pseudoinverse p of a matrix, small singular values counting as zero. Constants: ``_times`` knows the derivative.
+    """
+    a, unit = in_range(ops.stop_gradient(a))
+    s, u, vh = thin_svd(a, hermitian)
+    counts = _is_above(s, ops.stop_gradient(relative))
+    one, zero = ops.ones(typeof(s)), ops.zeros(typeof(s))
+    lead = tuple(range(typeof(unit).ndim))
+    share = ops.div(one, ops.broadcast_in_dim(unit, shape=typeof(s).shape, dims=lead))
+    inverse = ops.select(counts, ops.div(one, ops.select(counts, s, one)), zero)
+    return u, vh, inverse, share, ops.select(counts, one, zero)
 
 
-def _least_squares(a, b, relative, hermitian: bool):
-    """The x of least norm among those for which |a x - b| is least."""
-    return _Pseudoinverse(a, relative, hermitian).times(b)
+def _conj(x):
+    return swapped(adjoint(x))
 
 
-least_squares = custom_jvp(_least_squares, nondiff_argnums=(3,))
+def _of_adjoint(factors: tuple) -> tuple:
+    u, vh, *values = factors
+    return adjoint(vh), adjoint(u), *values
 
 
-@least_squares.defjvp
-def _least_squares_jvp(hermitian, primals, tangents):
-    # x = p b, and while the rank does not change
+@custom_jvp
+def _times(a, factors, y):
+    """p y."""
+    u, vh, inverse, share, _ = factors
+    return matmul(adjoint(vh), times_rows(times_rows(matmul(adjoint(u), y), inverse), share))
+
+
+def _moved(a, factors, y):
+    """p y of a tangent y, whose transpose knows the derivative by a, too."""
+    over = lambda r, c: _conj(_times(adjoint(r[0]), _of_adjoint(r[1]), _conj(c)))  # noqa: E731
+    return linear_call(lambda r, y: _times(*r, y), over, (a, factors), y)
+
+
+@_times.defjvp
+def _times_jvp(primals, tangents):
+    # While the rank does not change
     #   p' = -p a' p + p pᴴ a'ᴴ (1 - a p) + (1 - p a) a'ᴴ pᴴ p.
     # (Golub and Pereyra 1973, "The differentiation of pseudo-inverses and nonlinear least squares
     # problems whose variables separate", equation 4.12)
-    (a, b, relative), (a_dot, b_dot, _) = primals, tangents
-    x = least_squares(a, b, relative, hermitian)
-    back = adjoint(a_dot)
-    p = _Pseudoinverse(a, relative, hermitian)
-    x_dot = p.times(b_dot - matmul(a_dot, x))
-    x_dot = x_dot + p.times(p.adjoint_times(matmul(back, b - matmul(a, x))))
-    return x, x_dot + p.outside_rows(matmul(back, p.adjoint_times(x)))
+    # No singular vector is differentiated: where singular values are equal they have no derivatives, and p has.
+    (a, factors, y), (a_dot, _, y_dot) = primals, tangents
+    turned, back = (adjoint(a), _of_adjoint(factors)), adjoint(a_dot)
+    x = _times(a, factors, y)
+    x_dot = _moved(a, factors, y_dot - matmul(a_dot, x))
+    x_dot = x_dot + _moved(a, factors, _moved(*turned, matmul(back, y - matmul(a, x))))
+    return x, x_dot + _moved_outside(a, factors, matmul(back, _times(*turned, x)))
+
+
+@custom_jvp
+def _outside(a, factors, x):
+    """(1 - p a) x."""
+    _, vh, _, _, counts = factors
+    return x - matmul(adjoint(vh), times_rows(matmul(vh, x), counts))
+
+
+def _moved_outside(a, factors, x):
+    over = lambda r, c: _conj(_outside(*r, _conj(c)))  # noqa: E731
+    return linear_call(lambda r, x: _outside(*r, x), over, (a, factors), x)
+
+
+@_outside.defjvp
+def _outside_jvp(primals, tangents):
+    # q' = -p a' q - q a'ᴴ pᴴ for q = 1 - p a
+    (a, factors, x), (a_dot, _, x_dot) = primals, tangents
+    left = _outside(a, factors, x)
+    by_adjoint = _times(adjoint(a), _of_adjoint(factors), x)
+    change = _moved_outside(a, factors, x_dot - matmul(adjoint(a_dot), by_adjoint))
+    return left, change - _moved(a, factors, matmul(a_dot, left))
+
+
+def least_squares(a, b, relative, hermitian: bool):
+    """The x of least norm among those for which |a x - b| is least."""
+    return _times(a, _factors(a, relative, hermitian), b)
 
 
 @fused(2)
@@ -387,8 +413,31 @@ def _count_true(which):
 
 
 @fused(2)
+def _matrix_rank(A, tol, hermitian, rtol):
+    """(ranks, whether there were numbers that are not finite)"""
+    x = as_array("numpy.linalg.matrix_rank", A)
+    if typeof(x).ndim < 2:
+        nonzero = ops.ne(x, ops.zeros(typeof(x)))
+        some = ops.reduce_or(nonzero, axes=tuple(range(typeof(x).ndim)))
+        return ops.convert(some, dtype=dtypes.default_dtype("int")), np.False_
+    a, _ = as_matrices("matrix_rank", x, square=hermitian)
+    if tol is None:
+        s = _values(in_range(a)[0], hermitian)
+        return _count_true(_is_above(s, _relative("matrix_rank", a, rtol))), _any_nan(s)
+    s = _values(a, hermitian)
+    tol = astype(as_array("numpy.linalg.matrix_rank", tol), typeof(s).dtype)
+    above = ops.gt(s, broadcast_to(tol[..., None] if typeof(tol).ndim else tol, typeof(s).shape))
+    return _count_true(above), _any_nan(s)
+
+
+def _any_nan(x):
+    return ops.reduce_or(ops.ne(x, x), axes=tuple(range(typeof(x).ndim)))
+
+
 def matrix_rank(A, tol=None, hermitian: bool = False, *, rtol=None):
     """The number of singular values that are not zero up to rounding.
+
+    A matrix with NaN or infinities raises LinAlgError; in compiled code its rank is 0.
 
     Args:
       A: matrices (..., m, n); of a vector the rank is 1 unless all of it is zero.
@@ -401,19 +450,7 @@ def matrix_rank(A, tol=None, hermitian: bool = False, *, rtol=None):
     >>> xnp.linalg.matrix_rank(xnp.ones((3, 3)))
     Array(1, dtype=int32)
     """
-    x = as_array("numpy.linalg.matrix_rank", A)
-    if typeof(x).ndim < 2:
-        nonzero = ops.ne(x, ops.zeros(typeof(x)))
-        return ops.convert(
-            ops.reduce_or(nonzero, axes=tuple(range(typeof(x).ndim))),
-            dtype=dtypes.default_dtype("int"),
-        )
-    a, _ = as_matrices("matrix_rank", x, square=hermitian)
-    if tol is None:
-        s = _values(in_range(a)[0], hermitian)
-        return _count_true(_is_above(s, _relative("matrix_rank", a, rtol)))
-    s = _values(a, hermitian)
-    tol = astype(as_array("numpy.linalg.matrix_rank", tol), typeof(s).dtype)
-    return _count_true(
-        ops.gt(s, broadcast_to(tol[..., None] if typeof(tol).ndim else tol, typeof(s).shape))
-    )
+    rank, bad = _matrix_rank(A, tol, hermitian, rtol)
+    if type(bad) is Array and refuses() and bool(bad):
+        raise errors.not_finite("numpy.linalg.matrix_rank", A)
+    return rank

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control import jvp, stop_gradient, while_loop
+from .._control import custom_root, jvp, stop_gradient, while_loop
 from .._core import errors, one_of, static, struct, typeof
 from ._time import check_order
 
@@ -205,8 +205,12 @@ class Watch:
         _, part = while_loop(
             lambda s: xnp.any(there & (s[1] - s[0] > tiny)), halve, stop_gradient((zero, zero + 1))
         )
-        part = stop_gradient(part)
-        ones = xnp.ones_like(part)
-        value, slope = jvp(lambda p: self._along(piece, t, h, p), (part,), (ones,))
-        slope = stop_gradient(slope)
-        return part - (value - stop_gradient(value)) / xnp.where(slope == 0, 1, slope)
+        return custom_root(
+            lambda p: self._along(piece, t, h, p), part, lambda _, found: found, _each_alone
+        )
+
+
+def _each_alone(slope, value):
+    """v with slope(v) = value, where each function moves with its own part of the step."""
+    rate = slope(xnp.ones_like(value))
+    return value / xnp.where(rate == 0, 1, rate)

@@ -220,8 +220,15 @@ def gamma_density(a, x):
     positive = ops.and_(x > 0.0, x < math.inf)
     z = where(positive, x, 1.0)
     value = gamma_prefix(a, z) * a / z
-    at_zero = where(a > 1.0, 0.0, where(a < 1.0, math.inf, 1.0))
+    at_zero = _power_at_zero(a, where(x == 0.0, x, 0.0), 1.0, -1.0, 1.0)
     return where(positive, value, where(x == 0.0, at_zero, 0.0))
+
+
+def _power_at_zero(a, x, first, bend, second):
+    """c(a) x^(a-1) (1 + bend x) at x = 0, with its slope: ``first`` and ``second`` are c(1) and c(2)."""
+    steep = ops.and_(a > 1.0, a < 2.0)  # where the slope is that of a square root
+    rise = where(steep, ops.sqrt(where(steep, x, 1.0)), where(a == 2.0, second * x, 0.0))
+    return where(a > 1.0, rise, where(a < 1.0, math.inf, first * (1.0 + bend * x)))
 
 
 def _lower(a, x, linger=1.0):
@@ -437,7 +444,8 @@ def beta_density(a, b, x, y):
     value = beta_prefix(a, b, u, v) / (u * v)
     exponent = where(x > 0.0, b, a)
     other = where(x > 0.0, a, b)
-    edge = where(exponent > 1.0, 0.0, where(exponent < 1.0, math.inf, other))
+    near = where(inside, 0.0, where(x > 0.0, y, x))
+    edge = _power_at_zero(exponent, near, other, 1.0 - other, other * (other + 1.0))
     return where(inside, value, edge)
 
 

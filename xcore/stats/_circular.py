@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .. import special
+from .._control import custom_jvp
 from ._continuous import one, positive_or_one
 from ._family import Family, Formulas
 
@@ -27,27 +28,39 @@ def _arc(z, kappa):
 
 
 def _circle_log_density(z, kappa):
-    return -2 * kappa * xnp.square(xnp.sin(0.5 * z)) - xnp.log(2 * math.pi * special.i0e(kappa))
+    return -2 * kappa * xnp.square(xnp.sin(0.5 * z)) - math.log(2 * math.pi) - _log_i0e(kappa)
+
+
+@custom_jvp
+def _log_i0e(kappa):
+    """log(e^-κ I₀(κ)) of κ ≥ 0, whose derivative at 0 is that to its right."""
+    return xnp.log(special.i0e(kappa))
+
+
+@_log_i0e.defjvp
+def _log_i0e_jvp(primals, tangents):
+    (kappa,), (t,) = primals, tangents
+    return _log_i0e(kappa), (special.i1e(kappa) / special.i0e(kappa) - 1) * t
 
 
 def _circle(z, kappa):
-    """(turns, angle in [-π, π], the probability beyond the angle, on its side of 0, as a logarithm)"""
+    """(turns, angle in [-π, π], log density there, the probability beyond the angle over it, on its side of 0)"""
     turns = xnp.round(z / (2 * math.pi))
-    angle = z - 2 * math.pi * turns
-    size = xnp.abs(angle)
-    return turns, angle, _circle_log_density(size, kappa) + xnp.log(_arc(size, kappa))
+    angle = xnp.clip(z - 2 * math.pi * turns, -math.pi, math.pi)  # of large z rounding goes beyond
+    size = xnp.where(angle < 0, -angle, angle)
+    return turns, angle, _circle_log_density(size, kappa), _arc(size, kappa)
 
 
 def _circle_cdf(z, kappa):
     """As scipy's: of an angle beyond [-π, π] it counts the turns, too."""
-    turns, angle, log_tail = _circle(z, kappa)
-    tail = xnp.exp(log_tail)
+    turns, angle, log_p, arc = _circle(z, kappa)
+    tail = xnp.exp(log_p) * arc
     return turns + xnp.where(angle < 0, tail, 1 - tail)
 
 
 def _circle_logcdf(z, kappa):
-    turns, angle, log_tail = _circle(z, kappa)
-    tail = xnp.exp(log_tail)
+    turns, angle, log_p, arc = _circle(z, kappa)
+    tail, log_tail = xnp.exp(log_p) * arc, log_p + xnp.log(arc)
     first = turns == 0
     rest = xnp.where(first & (angle >= 0), -tail, turns - 1 + xnp.where(angle < 0, tail, 1 - tail))
     return xnp.where(

@@ -88,15 +88,17 @@ def _power_size(z, beta):
 
 
 def _gennorm_cdf(z, beta):
-    below = z < 0
-    tail = 0.5 * special.gammaincc(1 / beta, _power_size(z, beta))
-    return xnp.where(below, tail, 0.5 + 0.5 * special.gammainc(1 / beta, _power_size(z, beta)))
+    below, size = z < 0, xnp.where(z == 0, 1.0, xnp.abs(z)) ** beta
+    tail = 0.5 * special.gammaincc(1 / beta, size)
+    value = xnp.where(below, tail, 0.5 + 0.5 * special.gammainc(1 / beta, size))
+    return xnp.where(z == 0, 0.5, value)
 
 
 def _gennorm_logcdf(z, beta):
-    below = z < 0
-    tail = log_gammaincc(1 / beta, _power_size(z, beta)) - _LOG_2
-    return xnp.where(below, tail, xnp.log1p(-xnp.exp(xnp.where(below, -1.0, tail))))
+    below, size = z < 0, xnp.where(z == 0, 1.0, xnp.abs(z)) ** beta
+    tail = log_gammaincc(1 / beta, size) - _LOG_2
+    value = xnp.where(below, tail, xnp.log1p(-xnp.exp(xnp.where(below, -1.0, tail))))
+    return xnp.where(z == 0, -_LOG_2, value)
 
 
 def _gennorm_ppf(q, beta):
@@ -108,7 +110,7 @@ def _gennorm_ppf(q, beta):
 _GENNORM = Formulas(
     lambda z, beta: xnp.log(0.5 * beta) - special.gammaln(1 / beta) - _power_size(z, beta),
     _gennorm_cdf, logcdf=_gennorm_logcdf, ppf=_gennorm_ppf,
-    shapes=("beta",), valid=_positive, symmetric=True, wide=True,
+    shapes=("beta",), valid=_positive, symmetric=True, wide=True, by_density=True,
 )  # fmt: skip
 gennorm = Family(
     "gennorm", "The generalized normal distribution: density proportional to e^-|x|^β.", _GENNORM
@@ -264,6 +266,7 @@ _T = Formulas(
     valid=_positive,
     symmetric=True,
     wide=True,
+    by_density=True,
 )
 t = Family(
     "t",

@@ -7,6 +7,7 @@ support, parameters that make no sense (NaN), the logarithms and inverses that f
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from .._control import while_loop
 from .._core import boundary, config, dtypes, fused, typeof
 from ..numpy._promote import as_array, as_arrays, astype
 from ._moments import MOMENTS
+from ._slopes import by_density, quantile_by_density
 
 CONTINUOUS = ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
 # How the formula of a density begins, of continuous families and of discrete ones.
@@ -47,6 +49,7 @@ class Formulas:
       open_low: the lower end does not belong to the support.
       whole: the variate is a whole number.
       wide: the terms of the formulas cancel, so 32 bits are computed in float64.
+      by_density: derivatives of ppf and isf are those of where cdf is q, not of their formulas.
     """
 
     log_density: Callable
@@ -66,6 +69,7 @@ class Formulas:
     open_low: bool = False
     whole: bool = False
     wide: bool = False
+    by_density: bool = False
 
 
 def named(name: str) -> Any:
@@ -270,15 +274,17 @@ def log_of(p, rest):
     )
 
 
+@functools.cache
 def sides(f: Formulas) -> dict:
-    """cdf, sf, and their logarithms, those that are not given made from the others."""
+    """cdf, sf, and their logarithms, those that are not given made from the others; derivatives know the density."""
     cdf = f.cdf
     assert cdf is not None
     sf = f.sf or _mirrored(cdf)
     logcdf = f.logcdf or (lambda z, *s: log_of(cdf(z, *s), sf(z, *s)))
     mirrored = _mirrored(logcdf) if f.symmetric else None
     logsf = f.logsf or mirrored or (lambda z, *s: log_of(sf(z, *s), cdf(z, *s)))
-    return {"cdf": cdf, "sf": sf, "logcdf": logcdf, "logsf": logsf}
+    given = {"cdf": cdf, "sf": sf, "logcdf": logcdf, "logsf": logsf}
+    return given if f.whole else {which: by_density(f, which, g) for which, g in given.items()}
 
 
 # What the four are below and above the support.
@@ -340,13 +346,20 @@ def _quantile(f: Formulas, which: str, q, shapes, loc, scale):
     if which == "isf":
         low, high = high, low
     inner = (q > 0) & (q < 1)
-    if f.ppf is None and f.isf is None:
-        z = _sought(f, which, xnp.where(inner, q, 0.5), shapes)
-    else:
-        z = _inverse(f, which)(xnp.where(inner, q, 0.5), *shapes)
+    z = _quantiles(f, which)(xnp.where(inner, q, 0.5), *shapes)
     first = low - 1 if f.ppf is None and f.whole else low
     z = xnp.where(inner, z, xnp.where(q == 0, first, xnp.where(q == 1, high, np.nan)))
     return loc + scale * z
+
+
+@functools.cache
+def _quantiles(f: Formulas, which: str) -> Callable:
+    """The inverse of cdf or sf, of 0 < q < 1."""
+    found = f.ppf is not None or f.isf is not None
+    value = _inverse(f, which) if found else lambda q, *s: _sought(f, which, q, s)
+    if f.whole or (found and not f.by_density):
+        return value
+    return quantile_by_density(sides(f), f.log_density, len(f.shapes), which, value)
 
 
 def _inverse(f: Formulas, which: str):
@@ -359,29 +372,28 @@ def _inverse(f: Formulas, which: str):
 
 
 def _sought(f: Formulas, which: str, q, shapes):
-    """The quantile by bisection, then, for densities, by a step of Newton's that knows its derivative.
+    """The quantile by bisection, and for densities a step of Newton's.
 
     Densities go by the smaller of q and 1 - q; of counts the quantile of cdf(k) is k.
     """
-    fixed = [ops.stop_gradient(s) for s in shapes]
+    shapes = [ops.stop_gradient(s) for s in shapes]
     side = _count_side if f.whole else _side
     far = (q > 0.5) & (not f.whole)
     upper = far if which == "ppf" else ~far
-    share = xnp.where(far, 1 - q, q)
-    level = ops.stop_gradient(share)
+    level = ops.stop_gradient(xnp.where(far, 1 - q, q))
 
-    def probability(z, shapes):
+    def probability(z):
         return xnp.where(upper, side(f, "sf", z, shapes), side(f, "cdf", z, shapes))
 
     def reached(z):
-        p = probability(z, fixed)
+        p = probability(z)
         return xnp.where(upper, p <= level, p >= level)
 
-    z = _bisected(reached, *_ends(f, fixed, level), whole=f.whole, known=_known_ends(f))
+    z = _bisected(reached, *_ends(f, shapes, level), whole=f.whole, known=_known_ends(f))
     if f.whole:
         return z
-    density = xnp.exp(f.log_density(z, *fixed))
-    step = xnp.where(upper, -1.0, 1.0) * (share - probability(z, shapes)) / density
+    miss = xnp.where(upper, -1.0, 1.0) * (level - probability(z))
+    step = miss / xnp.exp(f.log_density(z, *shapes))
     return z + xnp.where(xnp.isfinite(step), step, 0.0)
 
 

@@ -99,14 +99,13 @@ def _near_an_end(end, log_mass):
 
 def _truncated_ppf(q, a, b):
     """From the smaller tail; next to an end by the distance from it; then a step of Newton's on a logarithm."""
+    q, a, b = (ops.stop_gradient(x) for x in (q, a, b))
     log_q, log_r, whole = xnp.log(q), xnp.log1p(-q), _log_normal_mass(a, b)
     below = _log_mix(log_r, special.log_ndtr(a), log_q, special.log_ndtr(b))
     above = _log_mix(log_q, special.log_ndtr(-b), log_r, special.log_ndtr(-a))
     z = _log_ndtr_inverse(xnp.minimum(below, above))
-    z = ops.stop_gradient(xnp.clip(xnp.where(below < above, z, -z), a, b))
-    first, last = (
-        ops.stop_gradient(_near_an_end(*e)) for e in ((a, log_q + whole), (-b, log_r + whole))
-    )
+    z = xnp.clip(xnp.where(below < above, z, -z), a, b)
+    first, last = (_near_an_end(*e) for e in ((a, log_q + whole), (-b, log_r + whole)))
     z = xnp.where(xnp.isfinite(first), a + first, xnp.where(xnp.isfinite(last), b - last, z))
     lower = q < 0.5
     part = xnp.where(lower, _log_normal_mass(a, z), _log_normal_mass(z, b))
@@ -123,7 +122,7 @@ _TRUNCNORM = Formulas(
     logcdf=_truncated_logcdf, logsf=_truncated_logsf,
     ppf=_truncated_ppf, isf=lambda q, a, b: -_truncated_ppf(q, -b, -a),
     shapes=("a", "b"), low=lambda a, b: a, high=lambda a, b: b, inside=_truncated_inside,
-    valid=lambda a, b: a < b, wide=True,
+    valid=lambda a, b: a < b, wide=True, by_density=True,
 )
 # fmt: on
 truncnorm = Family(

@@ -36,7 +36,12 @@ def vq(obs: _ArrayLike, code_book: _ArrayLike, check_finite: bool = True) -> tup
         raise _errors.bad_argument("vq", "code_book", _typeof(codes), "at least one code")
     gaps = obs[:, None, :] - codes[None, :, :]
     gaps = gaps if _dtypes.is_inexact(_typeof(gaps).dtype) else gaps.astype(float)
-    code = _xnp.argmin((_xnp.abs(gaps) ** 2).sum(-1), axis=-1)
+    sizes = _xnp.abs(gaps)
+    # in units of the nearest code, further ones may overflow
+    unit = _xnp.maximum(sizes.max(-1).min(-1), _dtypes.finfo(_typeof(sizes).dtype).tiny)[
+        :, None, None
+    ]
+    code = _xnp.argmin(((sizes / unit) ** 2).sum(-1), axis=-1)
     nearest = _xnp.take_along_axis(gaps, code[:, None, None], axis=1)[:, 0, :]
     return code.astype("int32"), _xnp.linalg.norm(nearest, axis=-1)
 
