@@ -36,18 +36,18 @@ def without_example(module: ModuleType) -> list[str]:
 
 
 def without_arguments(module: ModuleType) -> list[str]:
-    """Functions of two parameters or more whose docstring has no section Args."""
+    """Functions that take arguments, and whose docstring has no section Args."""
 
-    def several(f) -> bool:
+    def takes_some(f) -> bool:
         try:
-            return len(inspect.signature(f).parameters) > 1
+            return bool(inspect.signature(f).parameters)
         except ValueError:  # of C
             return False
 
     return [
         n
         for n, f in functions(module).items()
-        if several(f) and "Args:" not in (inspect.getdoc(f) or "")
+        if takes_some(f) and "Args:" not in (inspect.getdoc(f) or "")
     ]
 
 
@@ -80,12 +80,30 @@ def test_the_rules_notice():
         2
         """
 
+    def taking(x):
+        """It takes something.
+
+        >>> 1 + 1
+        2
+        """
+
+    def explained(x):
+        """It takes something.
+
+        Args:
+          x: anything.
+
+        >>> 1 + 1
+        2
+        """
+
     module = ModuleType("xcore.sample")
-    for f in (silent, said, shown):
+    for f in (silent, said, shown, taking, explained):
         f.__module__ = "xcore.sample"
         setattr(module, f.__name__, f)
     assert undocumented(module) == ["silent"]
     assert without_example(module) == ["silent", "said"]
+    assert without_arguments(module) == ["taking"]
     module.__all__ = ["said", "shown"]
     assert undocumented(module) == []
     assert without_example(module) == ["said"]

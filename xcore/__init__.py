@@ -128,6 +128,9 @@ __version__ = "0.1.0"
 def disable_jit(disable: bool = True):
     """``with disable_jit():`` runs jitted functions and loops as plain Python, for debugging.
 
+    Args:
+      disable: whether to; False switches it off inside another such block.
+
     >>> import xcore as xc
     >>> with xc.disable_jit():
     ...     print(float(xc.jit(lambda x: x + 1)(1.0)))
@@ -138,6 +141,9 @@ def disable_jit(disable: bool = True):
 
 def enable_x64(enable: bool = True):
     """``with enable_x64():`` makes Python numbers and new arrays 64 bits wide.
+
+    Args:
+      enable: whether to; False makes them 32 bits wide.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> with xc.enable_x64():
@@ -194,13 +200,13 @@ default_matmul_precision = config.context(
 >>> with xc.default_matmul_precision("highest"):
 ...     print(xnp.eye(2) @ xnp.ones(2))
 [1. 1.]
-""", None)
+""", None, 'None or "highest" (full), "default", "high", "tensorfloat32_3x", or the name of a dtype.')
 default_prng_impl = config.context(
     "default_prng_impl", "chooses the generator of new random keys", """
 >>> with xc.default_prng_impl("philox4x32"):
 ...     print(xc.random.key(0).dtype)
 key<philox>
-""", "threefry2x32")
+""", "threefry2x32", '"threefry2x32" or "philox4x32".')
 numpy_dtype_promotion = config.context(
     "numpy_dtype_promotion", 'forbids with "strict" what converts arrays of yours unasked', """
 >>> with xc.numpy_dtype_promotion("strict"):
@@ -208,7 +214,7 @@ numpy_dtype_promotion = config.context(
 Traceback (most recent call last):
 ...
 xcore.errors.DTypeError: xcore: no implicit promotion between float32 and int32: ...
-""", "standard")
+""", "standard", '"standard" or "strict".')
 numpy_rank_promotion = config.context(
     "numpy_rank_promotion", 'tells ("warn", "raise") where operands of yours differ in rank', """
 >>> with xc.numpy_rank_promotion("raise"):
@@ -216,7 +222,7 @@ numpy_rank_promotion = config.context(
 Traceback (most recent call last):
 ...
 xcore.errors.ShapeError: xcore.numpy.add: operands of shapes ((2, 3), (3,)) have different ranks ...
-""", "allow")
+""", "allow", '"allow", "warn" or "raise".')
 # fmt: on
 
 # Loaded on first use, so that ``import xcore`` stays light and ``xc.random.key(0)`` needs no import.

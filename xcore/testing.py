@@ -33,6 +33,9 @@ def _precision(*arrays) -> np.dtype:
 def tolerance(dtype: DTypeLike) -> float:
     """The relative error that results of a few operations may have in a dtype.
 
+    Args:
+      dtype: a dtype of floats or complex numbers, or its name.
+
     >>> tolerance("float64") < 1e-14 < tolerance("float32") < 1e-5
     True
     """

@@ -46,6 +46,9 @@ __all__ = [
 def treedef_is_leaf(treedef: PyTreeDef) -> bool:
     """Whether a structure has nothing inside: that of a leaf, of None, and of an empty container.
 
+    Args:
+      treedef: a structure, as ``tree_structure`` gives it.
+
     >>> treedef_is_leaf(tree_structure(1.0)), treedef_is_leaf(tree_structure([1.0]))
     (True, False)
     """

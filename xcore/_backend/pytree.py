@@ -37,6 +37,9 @@ registry.__module__, registry.__name__ = __name__, "registry"  # by which struct
 def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
     """The structure of a tuple whose items have the given structures.
 
+    Args:
+      treedefs: the structures of the items, as `tree.structure` gives them.
+
     >>> import xcore as xc
     >>> xc.tree_util.treedef_tuple([xc.tree.structure(0), xc.tree.structure([1, 2])])
     PyTreeDef((*, [*, *]))

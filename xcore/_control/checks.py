@@ -346,6 +346,9 @@ def debug_check(pred: ArrayLike, msg: str, *fmt_args: Any, **fmt_kwargs: Any) ->
 def check_error(error: Error) -> None:
     """Demand that an error value holds no error: it is raised, or joins that of a ``checkify`` around.
 
+    Args:
+      error: the error value that a function made by ``checkify`` returned.
+
     >>> import xcore as xc
     >>> def f(x):
     ...     err, y = xc.checkify.checkify(lambda x: xc.checkify.check(x > 0, "no"))(x)

@@ -54,6 +54,9 @@ def _bind_checked(op, v, **params):
 def axis_size(axis_name) -> int:
     """The size of a named axis.
 
+    Args:
+      axis_name: a named axis, or several: then the product of their sizes.
+
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.vmap(lambda x: x * xc.lax.axis_size("i"), axis_name="i")(xnp.ones(3))
     Array([3., 3., 3.], dtype=float32)
@@ -64,6 +67,9 @@ def axis_size(axis_name) -> int:
 @boundary
 def axis_index(axis_name):
     """The index of this member along a named axis.
+
+    Args:
+      axis_name: a named axis, or several: then the index along all of them as one, the last running fastest.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.vmap(lambda x: xc.lax.axis_index("i"), axis_name="i")(xnp.ones(3))

@@ -558,6 +558,10 @@ def custom_gradient(fun: Callable[P, tuple[R_co, Callable[..., Any]]]) -> Callab
 
     A convenient form of ``custom_vjp``: what vjp closes over is kept for the backward pass.
 
+    Args:
+      fun: function that returns its result and the function vjp, which maps a cotangent of the result to a
+        cotangent for each argument, in a tuple.
+
     >>> import xcore as xc
     >>> @xc.custom_gradient
     ... def f(x):
@@ -664,6 +668,9 @@ def hoisted_where(wanted, fun, *example_args) -> tuple[Callable[..., Any], list[
 
 def stop_gradient(x: T) -> T:
     """The value itself, for derivatives a constant. Works on pytrees.
+
+    Args:
+      x: array or pytree of arrays.
 
     >>> import xcore as xc
     >>> float(xc.grad(lambda x: x * xc.lax.stop_gradient(x))(3.0))

@@ -213,6 +213,9 @@ class custom_vmap:
 def sequential_vmap(fun: Callable[P, R]) -> Callable[P, R]:
     """A function that ``vmap`` runs on one batch element after the other, in a loop.
 
+    Args:
+      fun: function of arrays or pytrees of arrays.
+
     >>> import xcore as xc, xcore.numpy as xnp
     >>> total = xc.custom_batching.sequential_vmap(lambda x: x.sum())
     >>> xc.vmap(total)(xnp.ones((2, 3)))

@@ -599,6 +599,9 @@ def make_jaxpr(
 def explain_cache_misses(enable: bool = True):
     """``with explain_cache_misses():`` prints why jitted functions are traced in the block.
 
+    Args:
+      enable: whether to; False switches it off inside another such block.
+
     >>> import xcore as xc
     >>> with xc.explain_cache_misses(False):
     ...     print(xc.jit(lambda x: x + 3)(1))

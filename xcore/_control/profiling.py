@@ -144,6 +144,9 @@ def annotate_function(
 def start_server(port: int) -> Any:
     """Let TensorBoard ask this process for profiles at a port. Keep what is returned.
 
+    Args:
+      port: the number of a free port.
+
     >>> import xcore as xc
     >>> server = xc.profiler.start_server(9999)  # doctest: +SKIP
     """
@@ -152,6 +155,9 @@ def start_server(port: int) -> Any:
 
 def device_memory_profile(platform: str | None = None) -> bytes:
     """What occupies the memory of devices, as a file for ``pprof``.
+
+    Args:
+      platform: "cpu", "gpu" or another; by default the best one there is.
 
     >>> import xcore as xc
     >>> len(xc.profiler.device_memory_profile()) > 0

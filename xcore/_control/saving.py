@@ -328,6 +328,9 @@ def _check_leaf(leaf: store.Leaf, x, cast: bool, name) -> None:
 def read_metadata(path: str | Path) -> Any:
     """What was passed to ``save`` as metadata.
 
+    Args:
+      path: the folder that ``save`` wrote.
+
     >>> import xcore as xc, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     xc.checkpoint.save(f"{folder}/last", {"x": 1.0}, metadata={"epoch": 5})
@@ -340,6 +343,9 @@ def read_metadata(path: str | Path) -> Any:
 @boundary
 def structure(path: str | Path) -> dict[str, ShapeDtypeStruct]:
     """The paths of a checkpoint with shapes and dtypes, as ShapeDtypeStructs.
+
+    Args:
+      path: the folder that ``save`` wrote.
 
     >>> import xcore as xc, xcore.numpy as xnp, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -369,8 +369,14 @@ def override(**changes: Any) -> Generator[None]:
         STATE.reset(token)
 
 
-def context(name: str, about: str, example: str, default: Any = True):
-    """A function such as ``debug_nans``: ``with debug_nans(True):`` changes one setting for a block."""
+_SWITCH = "True, or False for a block in which it is off."
+
+
+def context(name: str, about: str, example: str, default: Any = True, values: str = _SWITCH):
+    """A function such as ``debug_nans``: ``with debug_nans(True):`` changes one setting for a block.
+
+    ``values`` is what the docstring says of its argument.
+    """
 
     def change(value: Any = default):
         return override(**{name: value})
@@ -381,6 +387,9 @@ def context(name: str, about: str, example: str, default: Any = True):
         [">>> import xcore as xc, xcore.numpy as xnp", *example.strip().split("\n")]
     )
     change.__doc__ = f"""``with {name}(value):`` {about}, in this block and thread.
+
+    Args:
+      value: {values}
 
     {lines}
     """

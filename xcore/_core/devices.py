@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 def devices(platform: str | None = None) -> list[Device]:
     """All devices of a platform ("cpu", "gpu"), or of the best one there is.
 
+    Args:
+      platform: "cpu", "gpu" or another; by default the best one there is.
+
     >>> import xcore as xc
     >>> xc.devices("cpu")[0].platform
     'cpu'
@@ -61,6 +64,9 @@ def local_devices(
 def device_count(platform: str | None = None) -> int:
     """How many devices there are on all hosts.
 
+    Args:
+      platform: "cpu", "gpu" or another; by default the best one there is.
+
     >>> import xcore as xc
     >>> xc.device_count() == len(xc.devices())
     True
@@ -70,6 +76,9 @@ def device_count(platform: str | None = None) -> int:
 
 def local_device_count(platform: str | None = None) -> int:
     """How many devices this process has.
+
+    Args:
+      platform: "cpu", "gpu" or another; by default the best one there is.
 
     >>> import xcore as xc
     >>> xc.local_device_count() == len(xc.local_devices())
@@ -120,6 +129,9 @@ def process_indices() -> list[int]:
 
 def default_device(device: Any) -> AbstractContextManager[None]:
     """``with default_device(d):`` makes new arrays live on d.
+
+    Args:
+      device: a device, the name of a platform for its first device, or None for the usual one.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> with xc.default_device(xc.devices("cpu")[0]):
@@ -231,6 +243,9 @@ def device_put(
 def device_get(x: PyTree) -> PyTree:
     """A pytree with arrays as NumPy arrays.
 
+    Args:
+      x: array or pytree of arrays; what is no array stays as it is.
+
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.device_get({"x": xnp.arange(3)})
     {'x': array([0, 1, 2], dtype=int32)}
@@ -241,6 +256,9 @@ def device_get(x: PyTree) -> PyTree:
 @boundary
 def block_until_ready(x: PyTree) -> PyTree:
     """Wait for every array of a pytree. Returns the pytree.
+
+    Args:
+      x: array or pytree of arrays; what is no array stays as it is.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> x = xc.block_until_ready(xnp.ones(3) + 1)  # from here on the result is there

@@ -17,6 +17,9 @@ from .types import ArrayType, Placed
 def live_arrays(platform: str | None = None) -> list[Array]:
     """All arrays that exist on the devices of a platform.
 
+    Args:
+      platform: "cpu", "gpu" or another; by default the best one there is, and host memory.
+
     >>> import xcore as xc, xcore.numpy as xnp
     >>> x = xnp.ones((3, 4099))
     >>> any(a.shape == (3, 4099) for a in xc.live_arrays())

@@ -479,6 +479,9 @@ class set_mesh:
 def use_mesh(mesh: Mesh) -> AbstractContextManager[None]:
     """``with use_mesh(mesh):`` makes it the one that bare PartitionSpecs mean, in this thread.
 
+    Args:
+      mesh: a ``Mesh``, such as ``make_mesh`` makes.
+
     >>> import xcore as xc
     >>> mesh = xc.make_mesh((1,), "x", devices=xc.devices("cpu"))
     >>> with xc.sharding.use_mesh(mesh):

@@ -16,6 +16,9 @@ R = TypeVar("R")
 def is_tree_node(typ: type) -> bool:
     """Whether instances of exactly this class are nodes.
 
+    Args:
+      typ: a class.
+
     >>> is_tree_node(dict), is_tree_node(float)
     (True, False)
     """
@@ -113,6 +116,9 @@ def register_pytree_node_class(cls: type[Node]) -> type[Node]:
     """Class decorator: a node by its methods ``tree_flatten(self)`` and
     ``tree_unflatten(cls, data, children)``.
 
+    Args:
+      cls: the class, with the two methods.
+
     >>> @register_pytree_node_class
     ... class Ball:
     ...     def __init__(self, radius):
@@ -131,6 +137,9 @@ def register_pytree_node_class(cls: type[Node]) -> type[Node]:
 
 def register_pytree_with_keys_class(cls: type[KeyedNode]) -> type[KeyedNode]:
     """Class decorator: like ``register_pytree_node_class``, with ``tree_flatten_with_keys``.
+
+    Args:
+      cls: the class, with the methods ``tree_flatten_with_keys`` and ``tree_unflatten``.
 
     >>> @register_pytree_with_keys_class
     ... class Box:
@@ -151,6 +160,9 @@ def register_pytree_with_keys_class(cls: type[KeyedNode]) -> type[KeyedNode]:
 
 def register_static(cls: type[T]) -> type[T]:
     """Class decorator: instances are nodes without children, hashable and compared by value.
+
+    Args:
+      cls: the class, whose instances can be hashed and compared.
 
     >>> @register_static
     ... class Name(str):

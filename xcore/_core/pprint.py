@@ -26,6 +26,9 @@ def _is_tuple(value: Any) -> TypeIs[tuple[Any, ...]]:
 def subprograms(params: dict[str, Any]) -> Iterator[Program]:
     """The programs among an equation's params.
 
+    Args:
+      params: the parameters of an equation, by their names.
+
     >>> import xcore as xc
     >>> program = xc.make_jaxpr(xc.jit(lambda x: x + 1))(1.0)
     >>> len(list(xc.core.jaxprs_in_params(program.eqns[0].params)))

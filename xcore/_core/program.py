@@ -530,6 +530,9 @@ def eval_jaxpr(jaxpr: Program, consts: Iterable[Operand], *args: Operand) -> lis
 def jaxpr_as_fun(jaxpr: Program) -> Callable[..., list[Operand]]:
     """A function of the arguments that a program was made for, which returns a list.
 
+    Args:
+      jaxpr: a program, such as ``make_jaxpr`` gives, with its constants.
+
     >>> import xcore as xc
     >>> program = xc.make_jaxpr(lambda x: x + 1)(1.0)
     >>> xc.core.jaxpr_as_fun(program)(2.0)

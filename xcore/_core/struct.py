@@ -17,6 +17,9 @@ def static(**kwargs: Any) -> Any:
 
     Takes the arguments of ``dataclasses.field``.
 
+    Args:
+      **kwargs: what ``dataclasses.field`` takes, as ``default``.
+
     >>> @struct
     ... class Grid:
     ...     spacing: float
@@ -34,6 +37,9 @@ def struct(cls: type[T]) -> type[T]:
     Fields are children, in order, but for those marked ``static()``. Rebuilding a tree does not
     call ``__init__`` or ``__post_init__``, so these may check what they are given: placeholders
     never pass through them.
+
+    Args:
+      cls: a class with annotated fields, written like a dataclass.
 
     >>> @struct
     ... class Line:

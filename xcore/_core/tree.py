@@ -197,6 +197,9 @@ def all_leaves(iterable: Iterable[PyTree], is_leaf: IsLeaf = None) -> bool:
 def flatten_one_level(tree: PyTree) -> tuple[list[Any], Hashable]:
     """The children of a node, and the data that its class needs beside them.
 
+    Args:
+      tree: a node: a tuple, list, dict, or an instance of a registered class.
+
     >>> flatten_one_level({"b": [1, 2], "a": 3})
     ([3, [1, 2]], ('a', 'b'))
     """
@@ -208,6 +211,9 @@ def flatten_one_level(tree: PyTree) -> tuple[list[Any], Hashable]:
 
 def flatten_one_level_with_keys(tree: PyTree) -> tuple[list[tuple[KeyEntry, Any]], Hashable]:
     """Pairs (key, child) of a node, and the data that its class needs beside them.
+
+    Args:
+      tree: a node: a tuple, list, dict, or an instance of a registered class.
 
     >>> flatten_one_level_with_keys({"a": (1, 2)})
     ([(DictKey(key='a'), (1, 2))], ('a',))
@@ -488,6 +494,9 @@ def is_leaf_structure(treedef: PyTreeDef) -> bool:
 
 def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
     """The structures of a node's children.
+
+    Args:
+      treedef: the structure of a node, as ``structure`` gives it.
 
     >>> treedef_children(structure((1, [2])))
     [PyTreeDef(*), PyTreeDef([*])]

@@ -254,6 +254,9 @@ for _name, _why in methods_elsewhere().items():
 def typeof(x: ArrayLike | SupportsType) -> ArrayType:
     """The ArrayType of an array, a tracer, a number, or a NumPy value of exact dtype.
 
+    Args:
+      x: array, tracer, number, or NumPy value.
+
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.typeof(xnp.zeros((2, 3)))
     float32[2,3]

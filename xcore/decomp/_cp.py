@@ -307,6 +307,9 @@ def as_cp(who: str, x) -> CP:
 def normalize(cp: CP) -> CP:
     """The same tensor with columns of length 1; the weights take their lengths.
 
+    Args:
+      cp: CP tensor.
+
     >>> import xcore.numpy as xnp
     >>> normalize(CP(None, (3 * xnp.ones((4, 1)), xnp.ones((1, 1))))).weights
     Array([6.], dtype=float32)
@@ -323,6 +326,9 @@ def normalize(cp: CP) -> CP:
 def arrange(cp: CP) -> CP:
     """The same tensor: normalised, the term with the largest weight first.
 
+    Args:
+      cp: CP tensor.
+
     >>> import xcore.numpy as xnp
     >>> arrange(CP(xnp.asarray([1., 3., 2.]), (xnp.ones((1, 3)),))).weights
     Array([3., 2., 1.], dtype=float32)
@@ -335,6 +341,9 @@ def arrange(cp: CP) -> CP:
 def fix_signs(cp: CP) -> CP:
     """The same tensor with signs chosen: in each mode but the last, the largest entry of a column is
     positive (for complex numbers: real and positive); the last mode takes what is left.
+
+    Args:
+      cp: CP tensor.
 
     >>> import xcore.numpy as xnp
     >>> fix_signs(CP(None, (-xnp.ones((2, 1)), xnp.ones((2, 1))))).factors[1].ravel()

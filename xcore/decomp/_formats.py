@@ -94,6 +94,9 @@ def _cp_with_tucker(cp: CP, t: Tucker):
 def norm(x: Tensor) -> Array:
     """The square root of the sum of squares of all elements.
 
+    Args:
+      x: CP, Tucker, TT or dense tensor; it is not expanded.
+
     >>> import xcore.numpy as xnp
     >>> norm(CP(None, (xnp.ones((2, 1)), xnp.ones((8, 1)))))
     Array(4., dtype=float32)
@@ -231,6 +234,9 @@ def _size_by_qr(t: TT):
 def to_tucker(x: Tensor) -> Tucker:
     """A tensor in Tucker form, exactly. A CP tensor gets a core with its weights on the diagonal.
 
+    Args:
+      x: CP, TT or Tucker tensor; dense ones take ``hosvd``.
+
     >>> import xcore.numpy as xnp
     >>> to_tucker(CP(None, (xnp.ones((3, 2)), xnp.ones((4, 2))))).rank
     (2, 2)
@@ -263,6 +269,9 @@ def _tucker_of_tt(t: TT) -> Tucker:
 
 def to_tt(x: Tensor) -> TT:
     """A tensor as a tensor train, exactly. The bonds of a CP tensor are of its rank.
+
+    Args:
+      x: CP, Tucker or TT tensor; dense ones take ``tt_svd``.
 
     >>> import xcore.numpy as xnp
     >>> to_tt(CP(None, [xnp.ones((3, 2))] * 3)).rank
@@ -389,6 +398,9 @@ def save(path: str | Path, x: CP | Tucker | TT) -> None:
 
 def load(path: str | Path) -> CP | Tucker | TT:
     """What ``save`` has written.
+
+    Args:
+      path: the file that ``save`` wrote.
 
     >>> import tempfile, pathlib, xcore.numpy as xnp
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "tt.npz"

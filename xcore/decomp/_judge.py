@@ -152,6 +152,9 @@ class Degeneracy:
 def degeneracy(cp: CP) -> Degeneracy:
     """How close a CP tensor is to a diverging fit, in which terms grow and cancel.
 
+    Args:
+      cp: CP tensor.
+
     >>> import xcore.numpy as xnp
     >>> bool(degeneracy(CP(None, (xnp.eye(3), xnp.eye(3)))).degenerate)
     False

@@ -139,6 +139,9 @@ def inner_tucker(a: Tucker, b: Tucker):
 def orthogonalize(t: Tucker) -> Tucker:
     """The same tensor with factors of orthonormal columns.
 
+    Args:
+      t: Tucker tensor; others become one by ``to_tucker``.
+
     >>> import xcore.numpy as xnp
     >>> t = orthogonalize(Tucker(xnp.ones((1, 1)), (2 * xnp.ones((4, 1)), xnp.ones((1, 1)))))
     >>> xnp.round(abs(t.core).ravel(), 3)

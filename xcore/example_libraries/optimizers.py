@@ -363,6 +363,9 @@ def sm3(step_size: ArrayLike | Schedule, momentum: float = 0.9) -> tuple[Any, An
 def constant(step_size: ArrayLike) -> Schedule:
     """The same size at every step.
 
+    Args:
+      step_size: number.
+
     >>> from xcore.example_libraries import optimizers
     >>> optimizers.constant(0.5)(7)
     0.5
@@ -452,6 +455,9 @@ def piecewise_constant(
 def make_schedule(scalar_or_schedule_fun: ArrayLike | Schedule) -> Schedule:
     """A schedule as it is, a number as the schedule that is constant.
 
+    Args:
+      scalar_or_schedule_fun: number, or function of the step's index.
+
     >>> from xcore.example_libraries import optimizers
     >>> optimizers.make_schedule(0.1)(3)
     0.1
@@ -473,6 +479,9 @@ def make_schedule(scalar_or_schedule_fun: ArrayLike | Schedule) -> Schedule:
 
 def l2_norm(tree_: PyTree) -> Array:
     """The root of the sum of squares of all leaves.
+
+    Args:
+      tree_: array or pytree of arrays.
 
     >>> import xcore.numpy as xnp
     >>> from xcore.example_libraries import optimizers
@@ -520,6 +529,9 @@ class JoinPoint:
 def unpack_optimizer_state(opt_state: OptimizerState) -> PyTree:
     """The state as a tree like the parameters, with a `JoinPoint` in place of each leaf: for saving.
 
+    Args:
+      opt_state: the state that an optimizer's ``init`` or ``update`` gave.
+
     >>> from xcore.example_libraries import optimizers
     >>> state = optimizers.momentum(0.1, 0.9)[0]({"x": 1.0})
     >>> [float(a) for a in optimizers.unpack_optimizer_state(state)["x"].subtree]
@@ -530,6 +542,9 @@ def unpack_optimizer_state(opt_state: OptimizerState) -> PyTree:
 
 def pack_optimizer_state(marked_pytree: PyTree) -> OptimizerState:
     """The state from what `unpack_optimizer_state` gave.
+
+    Args:
+      marked_pytree: tree whose leaves are `JoinPoint`.
 
     >>> from xcore.example_libraries import optimizers
     >>> init, update, get_params = optimizers.momentum(0.1, 0.9)

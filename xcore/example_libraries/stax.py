@@ -316,6 +316,9 @@ Identity = _without_parameters(tuple, lambda x, **kwargs: x)
 def FanOut(num: int) -> Layer:
     """The layer that gives its input ``num`` times, for `parallel` to follow.
 
+    Args:
+      num: how many times.
+
     >>> from xcore.example_libraries import stax
     >>> stax.FanOut(2)[1]((), 1.0)
     [1.0, 1.0]
@@ -328,6 +331,9 @@ FanInSum = _without_parameters(op.itemgetter(0), lambda xs, **kwargs: functools.
 
 def FanInConcat(axis: int = -1) -> Layer:
     """The layer that joins several inputs along an axis.
+
+    Args:
+      axis: along which to join; the last one by default.
 
     >>> from xcore.example_libraries import stax
     >>> stax.FanInConcat()[0](None, [(-1, 2), (-1, 3)])
@@ -380,6 +386,9 @@ def _keys(rng, count: int):
 def serial(*layers: Layer) -> Layer:
     """Layers one after the other, as one layer.
 
+    Args:
+      *layers: pairs (init, apply) in the order in which they act.
+
     >>> import xcore as xc
     >>> from xcore.example_libraries import stax
     >>> init, apply = stax.serial(stax.Dense(4), stax.Tanh)
@@ -407,6 +416,9 @@ def serial(*layers: Layer) -> Layer:
 
 def parallel(*layers: Layer) -> Layer:
     """Layers side by side: a layer of a list of inputs, one for each.
+
+    Args:
+      *layers: pairs (init, apply), in the order of the inputs.
 
     >>> import xcore as xc
     >>> from xcore.example_libraries import stax

@@ -204,6 +204,9 @@ def eig(x, *, compute_left_eigenvectors: bool = True, compute_right_eigenvectors
 def lu(x):
     """(factors, pivots, permutation): l below the diagonal and u above; x[permutation] = l u.
 
+    Args:
+      x: matrices (..., m, n).
+
     >>> import xcore as xc, xcore.numpy as xnp
     >>> factors, pivots, permutation = xc.lax.linalg.lu(xnp.asarray([[1.0, 2.0], [4.0, 4.0]]))
     >>> factors, permutation
@@ -366,6 +369,9 @@ def householder_product(a, taus):
 @fused(1)
 def hessenberg(a):
     """(h, taus): the Hessenberg form of a = q h qᴴ, below it the reflectors whose product is q.
+
+    Args:
+      a: square matrices (..., n, n).
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> h, taus = xc.lax.linalg.hessenberg(xnp.asarray([[1.0, 2.0, 3.0], [3.0, 4.0, 5.0], [4.0, 5.0, 6.0]]))

@@ -436,6 +436,9 @@ def condest(a: ArrayLike) -> Array:
     Almost always within a factor of 3, never too large but for rounding. inf for singular matrices. An
     estimate counts as a constant where functions of it are differentiated; ``numpy.linalg.cond`` does not.
 
+    Args:
+      a: square matrices (..., n, n).
+
     >>> import xcore as xc, xcore.numpy as xnp
     >>> round(float(xc.linalg.condest(xnp.asarray([[1.0, 0.0], [0.0, 4.0]]))), 3)
     4.0

@@ -233,6 +233,9 @@ def _lu_factor(a):
 def lu_factor(a: ArrayLike) -> LUFactors:
     """Factors of matrices, for ``lu_solve`` if they are square: factorise once, solve often.
 
+    Args:
+      a: matrices (..., m, n).
+
     >>> import xcore as xc, xcore.numpy as xnp
     >>> f = xc.linalg.lu_factor(xnp.asarray([[2.0, 1.0], [1.0, 1.0]]))
     >>> xc.linalg.lu_solve(f, xnp.asarray([3.0, 2.0]))
@@ -444,6 +447,9 @@ def svd(
 
 def svdvals(a: ArrayLike) -> Array:
     """Singular values, descending.
+
+    Args:
+      a: matrices (..., m, n).
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xc.linalg.svdvals(xnp.asarray([[3.0, 0.0], [0.0, 4.0]]))

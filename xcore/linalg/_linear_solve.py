@@ -247,6 +247,9 @@ def _preconditioning(m):
 def jacobi_preconditioner(a: ArrayLike) -> LinearOperator:
     """The inverse of the diagonal of a matrix, as a preconditioner.
 
+    Args:
+      a: square matrix, without a zero on its diagonal.
+
     >>> import xcore.numpy as xnp
     >>> jacobi_preconditioner(xnp.diag(xnp.asarray([2.0, 4.0]))) @ xnp.ones(2)
     Array([0.5 , 0.25], dtype=float32)

@@ -549,6 +549,9 @@ def as_operator(a: Any) -> LinearOperator:
 
     A ``LinearOperator`` of SciPy's is called on the host; ``to_scipy`` leads the other way.
 
+    Args:
+      a: operator, dense matrix, or one of SciPy's sparse matrices or operators.
+
     >>> import xcore.numpy as xnp
     >>> as_operator(xnp.ones((2, 3))).shape
     (2, 3)

@@ -242,6 +242,9 @@ def schur(
 def hessenberg(a: ArrayLike) -> tuple[Array, Array]:
     """(h, q): the Hessenberg form of a = q h qᴴ, zero below its first subdiagonal. Not on a TPU.
 
+    Args:
+      a: square matrices (..., n, n).
+
     >>> import xcore as xc, xcore.numpy as xnp
     >>> a = xnp.asarray([[1.0, 2, 3], [3, 4, 5], [4, 6, 7]])
     >>> h, q = xc.linalg.hessenberg(a)

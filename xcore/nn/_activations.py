@@ -25,7 +25,10 @@ def _activation(name: str, doc: str, f, example: str, whole: bool = False):
     def of_array(x):
         return f(convert(f"nn.{name}", x))
 
-    return named(of_array, name, doc, example, 1, module="xcore.nn")
+    about = f"x: array or number{'' if whole else '; integers become floats'}."
+    return named(
+        of_array, name, f"{doc}\n\n    Args:\n      {about}", example, 1, module="xcore.nn"
+    )
 
 
 def _soft_sign(x):
@@ -221,6 +224,9 @@ def squareplus(x, b=4):
 @fused(1)
 def log1mexp(x):
     """log(1 - e^-x), accurate for small and for large x; NaN for x < 0.
+
+    Args:
+      x: array or number.
 
     >>> import xcore as xc
     >>> xc.nn.log1mexp(1e-6)

@@ -145,6 +145,9 @@ s_, index_exp = _IndexExpression(False), _IndexExpression(True)
 def ix_(*args):
     """1-d arrays shaped so that together they index the grid they span; masks become positions.
 
+    Args:
+      *args: 1-d arrays or lists of integers or of booleans, one for each axis.
+
     >>> import xcore.numpy as xnp
     >>> xnp.arange(9).reshape(3, 3)[xnp.ix_(xnp.asarray([0, 2]), xnp.asarray([1, 2]))]
     Array([[1, 2],
@@ -261,6 +264,9 @@ def diag_indices(n, ndim=2):
 
 def diag_indices_from(arr):
     """The positions of the main diagonal of an array whose axes have one length.
+
+    Args:
+      arr: array of two or more axes.
 
     >>> import xcore.numpy as xnp
     >>> xnp.diag_indices_from(xnp.zeros((2, 2)))[0]

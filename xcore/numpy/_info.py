@@ -30,6 +30,9 @@ def _pair(x) -> tuple:
 def result_type(*args):
     """The dtype of the result of combining arrays, numbers and dtypes; None is the one of floats by default.
 
+    Args:
+      *args: arrays, numbers, dtypes, names of dtypes, or None.
+
     >>> import xcore.numpy as xnp
     >>> xnp.result_type(xnp.int8, 3), xnp.result_type(xnp.arange(2), 0.5)
     (dtype('int8'), dtype('float32'))
@@ -221,6 +224,9 @@ def issubdtype(arg1, arg2):
 def iscomplexobj(x):
     """Whether an array or number is of complex dtype.
 
+    Args:
+      x: array or number.
+
     >>> import xcore.numpy as xnp
     >>> xnp.iscomplexobj(1 + 0j)
     True
@@ -230,6 +236,9 @@ def iscomplexobj(x):
 
 def isrealobj(x):
     """Whether an array or number is not of complex dtype.
+
+    Args:
+      x: array or number.
 
     >>> import xcore.numpy as xnp
     >>> xnp.isrealobj(xnp.ones(2))
@@ -245,6 +254,9 @@ def _dtype_of(x):
 def isscalar(element):
     """Whether something is a number: one of Python's or NumPy's, or a 0-d array.
 
+    Args:
+      element: any object.
+
     >>> import xcore.numpy as xnp
     >>> xnp.isscalar(3.0), xnp.isscalar(xnp.ones(1))
     (True, False)
@@ -259,6 +271,9 @@ def isscalar(element):
 def iterable(y):
     """Whether one can loop over something.
 
+    Args:
+      y: any object.
+
     >>> import xcore.numpy as xnp
     >>> xnp.iterable(xnp.ones(2)), xnp.iterable(xnp.ones(()))
     (True, False)
@@ -271,6 +286,9 @@ def iterable(y):
 def ndim(a):
     """The number of axes.
 
+    Args:
+      a: array, number, or nested lists of numbers.
+
     >>> import xcore.numpy as xnp
     >>> xnp.ndim(xnp.zeros((2, 3)))
     2
@@ -280,6 +298,9 @@ def ndim(a):
 
 def shape(a):
     """The length along each axis.
+
+    Args:
+      a: array, number, or nested lists of numbers.
 
     >>> import xcore.numpy as xnp
     >>> xnp.shape(xnp.zeros((2, 3)))

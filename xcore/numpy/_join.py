@@ -186,6 +186,9 @@ def append(arr, values, axis=None):
 def block(arrays):
     """An array from nested lists of blocks: the innermost are joined along the last axis.
 
+    Args:
+      arrays: list of arrays or of lists, all nested equally deep; each further level out joins one axis earlier.
+
     >>> import xcore.numpy as xnp
     >>> one, zero = xnp.ones((2, 1)), xnp.zeros((2, 1))
     >>> xnp.block([[one, zero], [zero, one]]).shape

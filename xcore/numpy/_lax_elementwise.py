@@ -89,6 +89,7 @@ _FORMS = {"polygamma": _of_order, "zeta": _shifted, "nextafter": _numbered} | di
 )  # fmt: skip
 _PAIR = "arrays of one shape, or numbers; their dtypes are promoted to one."
 _ARGUMENTS = {
+    _unary: "x: array or number.",
     _tolerant: "x: array of real or complex numbers.\n      accuracy: accepted; results are as exact in every mode.",
     _binary: f"x, y: {_PAIR}", _of_order: f"m, x: {_PAIR}", _shifted: f"x, q: {_PAIR}",
     _numbered: f"x1, x2: {_PAIR}",
@@ -110,7 +111,7 @@ def _row(name: str, count: int, doc: str, example: str, op=None, inexact: bool =
         return op(*as_alike(who, x, y, inexact=inexact, power=name == "pow"))
 
     form = _FORMS.get(name, _unary if count == 1 else _binary)
-    about = f"\n\n    Args:\n      {_ARGUMENTS[form]}" if form in _ARGUMENTS else ""
+    about = f"\n\n    Args:\n      {_ARGUMENTS[form]}"
     f = form(of_one if count == 1 else of_two)
     return named(f, name, doc + about, f"xc.{who}{example}", count, "xcore.lax")
 

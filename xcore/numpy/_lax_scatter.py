@@ -324,6 +324,9 @@ def split(operand, sizes, axis: int = 0) -> list:
 def dtype(x) -> np.dtype:
     """The dtype of an array, or the one that a Python number would get; of a dtype itself.
 
+    Args:
+      x: array, number, or dtype.
+
     >>> import xcore as xc
     >>> xc.lax.dtype(1.5)
     dtype('float32')

@@ -247,6 +247,9 @@ def hermitian_svd(a, vectors: bool) -> list:
 def svdvals(x, /):
     """Singular values, in descending order.
 
+    Args:
+      x: matrices (..., m, n).
+
     >>> import xcore.numpy as xnp
     >>> xnp.linalg.svdvals(xnp.asarray([[3.0, 0.0], [0.0, 4.0]]))
     Array([4., 3.], dtype=float32)
@@ -310,6 +313,9 @@ def eig(a):
 @fused(1)
 def eigvals(a):
     """Eigenvalues of matrices, complex.
+
+    Args:
+      a: square matrices (..., n, n).
 
     >>> import xcore.numpy as xnp
     >>> xnp.linalg.eigvals(xnp.asarray([[3.0, 1.0], [0.0, 2.0]]))

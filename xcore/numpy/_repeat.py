@@ -142,6 +142,9 @@ def flip(m, axis=None):
 def fliplr(m):
     """Columns in reverse order.
 
+    Args:
+      m: array of two or more axes.
+
     >>> import xcore.numpy as xnp
     >>> xnp.fliplr(xnp.arange(4).reshape(2, 2))
     Array([[1, 0],
@@ -152,6 +155,9 @@ def fliplr(m):
 
 def flipud(m):
     """Rows in reverse order.
+
+    Args:
+      m: array of one or more axes.
 
     >>> import xcore.numpy as xnp
     >>> xnp.flipud(xnp.arange(4).reshape(2, 2))

@@ -130,6 +130,9 @@ def permute_dims(x, /, axes):
 def matrix_transpose(x, /):
     """The last two axes exchanged.
 
+    Args:
+      x: array of two or more axes.
+
     >>> import xcore.numpy as xnp
     >>> xnp.matrix_transpose(xnp.zeros((5, 2, 3))).shape
     (5, 3, 2)
@@ -292,6 +295,9 @@ def broadcast_to(array, shape, *, out_sharding=None):
 def broadcast_shapes(*shapes) -> tuple:
     """The shape that arrays of several shapes broadcast to.
 
+    Args:
+      *shapes: tuples of ints, or ints.
+
     >>> import xcore.numpy as xnp
     >>> xnp.broadcast_shapes((3, 1), (2,), ())
     (3, 2)
@@ -302,6 +308,9 @@ def broadcast_shapes(*shapes) -> tuple:
 
 def broadcast_arrays(*args):
     """Arrays repeated to their common shape, as a list.
+
+    Args:
+      *args: arrays or numbers.
 
     >>> import xcore.numpy as xnp
     >>> [x.shape for x in xnp.broadcast_arrays(xnp.zeros((3, 1)), xnp.zeros(2))]
@@ -333,7 +342,8 @@ def _at_least(name: str, place, doc: str, example: str):
 
     f.__name__ = f.__qualname__ = name
     f.__module__ = "xcore.numpy"
-    f.__doc__ = f"{doc}\n\n    >>> import xcore.numpy as xnp\n    {example}\n    "
+    about = "*arys: arrays or numbers; of several a list is returned."
+    f.__doc__ = f"{doc}\n\n    Args:\n      {about}\n\n    >>> import xcore.numpy as xnp\n    {example}\n    "
     return f
 
 

@@ -497,6 +497,9 @@ def sign_sgd(learning_rate: float | Array | Callable[[Any], Any]) -> GradientTra
 
     with gradients gₜ at parameters xₜ₋₁ and the learning rate α.
 
+    Args:
+      learning_rate: a number, or a schedule: a function of the step's index.
+
     >>> opt = sign_sgd(0.1)
     >>> round(float(opt.update(2.0, opt.init(0.0))[0]), 4)
     -0.1

@@ -25,6 +25,9 @@ from ._transform import (
 def clip(max_delta: ArrayLike) -> GradientTransformation:
     """Bounds each number to [-max_delta, max_delta].
 
+    Args:
+      max_delta: number, at least 0.
+
     >>> float(clip(1.0).update(-3.0, ())[0])
     -1.0
     """
@@ -33,6 +36,9 @@ def clip(max_delta: ArrayLike) -> GradientTransformation:
 
 def clip_by_global_norm(max_norm: ArrayLike) -> GradientTransformation:
     """Scales the tree down so that its Euclidean norm is at most ``max_norm``.
+
+    Args:
+      max_norm: number, at least 0.
 
     >>> import xcore.numpy as xnp
     >>> clip_by_global_norm(1.0).update(xnp.asarray([3.0, 4.0]), ())[0]
@@ -52,6 +58,9 @@ def clip_by_global_norm(max_norm: ArrayLike) -> GradientTransformation:
 
 def clip_by_block_rms(threshold: ArrayLike) -> GradientTransformation:
     """Scales each leaf down so that its root mean square is at most ``threshold``.
+
+    Args:
+      threshold: number above 0.
 
     >>> import xcore.numpy as xnp
     >>> clip_by_block_rms(1.0).update(xnp.asarray([2.0, 2.0]), ())[0]

@@ -19,6 +19,9 @@ def _positive(who: str, name: str, value) -> None:
 def constant_schedule(value: float | Array) -> Callable[[Any], Any]:
     """The same value at every step.
 
+    Args:
+      value: number.
+
     >>> constant_schedule(0.1)(7)
     0.1
     """
@@ -314,6 +317,9 @@ def warmup_exponential_decay_schedule(
 
 def sgdr_schedule(cosine_kwargs: Sequence[dict[str, Any]]) -> Callable[[Any], Any]:
     """Cosine decay with warm restarts: a ``warmup_cosine_decay_schedule`` for each cycle.
+
+    Args:
+      cosine_kwargs: for each cycle a dict of the arguments of ``warmup_cosine_decay_schedule``.
 
     >>> cycle = dict(init_value=0.0, peak_value=1.0, warmup_steps=2, decay_steps=10)
     >>> [float(sgdr_schedule([cycle, cycle])(n)) for n in (2, 10, 12)]

@@ -58,6 +58,9 @@ def scale_by_trust_ratio(
 def scale_by_param_block_rms(min_scale: float = 1e-3) -> GradientTransformation:
     """Multiplies each leaf by the root of the mean square of its parameters.
 
+    Args:
+      min_scale: the least factor, for parameters near 0.
+
     >>> float(scale_by_param_block_rms().update(0.5, (), 3.0)[0])
     1.5
     """

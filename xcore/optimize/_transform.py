@@ -73,6 +73,9 @@ def square(x):
 def global_norm(updates: PyTree) -> Array:
     """The Euclidean norm of all numbers of a tree.
 
+    Args:
+      updates: array or pytree of arrays.
+
     >>> import xcore.optimize as xo, xcore.numpy as xnp
     >>> xo.global_norm({"a": xnp.asarray([3.0]), "b": 4.0})
     Array(5., dtype=float32)
@@ -156,6 +159,9 @@ def incremental_update(new_tensors: PyTree, old_tensors: PyTree, step_size: Arra
 def stateless(f: Callable[[Any, Any], Any]) -> GradientTransformation:
     """The transformation ``updates -> f(updates, params)``.
 
+    Args:
+      f: function of the updates and the parameters, which returns new updates.
+
     >>> import xcore.optimize as xo
     >>> halve = xo.stateless(lambda updates, params: xo.tree_scale(0.5, updates))
     >>> halve.update(3.0, halve.init(1.0))[0]
@@ -168,6 +174,9 @@ def stateless(f: Callable[[Any, Any], Any]) -> GradientTransformation:
 
 def stateless_with_tree_map(f: Callable[[Any, Any], Any]) -> GradientTransformation:
     """The transformation of each leaf, ``u -> f(u, p)``, p the parameter or None.
+
+    Args:
+      f: function of one update and its parameter, or None, which returns the new update.
 
     >>> flip = stateless_with_tree_map(lambda u, p: -u)
     >>> flip.update(3.0, flip.init(1.0))[0]
@@ -204,6 +213,9 @@ def set_to_zero() -> GradientTransformation:
 def chain(*args: GradientTransformation) -> GradientTransformation:
     """Transformations one after the other; the state is the tuple of their states.
 
+    Args:
+      *args: transformations in the order in which they act.
+
     >>> import xcore.optimize as xo, xcore.numpy as xnp
     >>> def make_sgd(learning_rate, l2):
     ...     return xo.chain(xo.add_decayed_weights(l2), xo.scale(-learning_rate))
@@ -239,6 +251,9 @@ def chain(*args: GradientTransformation) -> GradientTransformation:
 
 def named_chain(*pairs: tuple[str, GradientTransformation]) -> GradientTransformation:
     """``chain`` of (name, transformation) pairs, whose state is a dict by name.
+
+    Args:
+      *pairs: (name, transformation) in the order in which they act; names must differ.
 
     >>> import xcore.optimize as xo
     >>> sorted(xo.named_chain(("clip", xo.clip(1.0)), ("step", xo.scale(-0.1))).init(0.0))
@@ -321,6 +336,9 @@ def all_finite(x):
 def scale(step_size: ArrayLike) -> GradientTransformation:
     """Multiplies updates by a number.
 
+    Args:
+      step_size: the factor; negative to go down the gradient.
+
     >>> scale(-0.5).update(2.0, ())[0]
     -1.0
     """
@@ -335,6 +353,9 @@ class ScaleByScheduleState(NamedTuple):
 
 def scale_by_schedule(step_size_fn: Callable[[Any], Any]) -> GradientTransformation:
     """Multiplies updates by ``step_size_fn(number of this update)``, counted from 0.
+
+    Args:
+      step_size_fn: function of the step's index.
 
     >>> import xcore.optimize as xo
     >>> falling = xo.scale_by_schedule(lambda n: 1.0 / (1 + n))

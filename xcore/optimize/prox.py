@@ -84,6 +84,9 @@ def zero() -> Callable[[Any, Any], Any]:
 def l1(weight: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     """Of weight |x|₁: soft thresholding.
 
+    Args:
+      weight: number or array like x, at least 0.
+
     >>> import xcore.numpy as xnp
     >>> l1(1.0)(xnp.asarray([3.0, -0.5]), 1.0)
     Array([ 2., -0.], dtype=float32)
@@ -95,6 +98,9 @@ def l1(weight: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
 def l2(weight: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     """Of weight |x|₂ of each leaf: it becomes shorter by the weight, or 0.
 
+    Args:
+      weight: number, at least 0.
+
     >>> import xcore.numpy as xnp
     >>> l2(1.0)(xnp.asarray([3.0, 4.0]), 2.5)
     Array([1.5, 2. ], dtype=float32)
@@ -105,6 +111,9 @@ def l2(weight: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
 
 def squared_l2(weight: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     """Of weight/2 |x|₂².
+
+    Args:
+      weight: number or array like x, at least 0.
 
     >>> float(squared_l2(1.0)(3.0, 0.5))
     2.0
@@ -129,6 +138,9 @@ def elastic_net(weight: ArrayLike = 1.0, ridge: ArrayLike = 1.0) -> Callable[[An
 def group_lasso(weight: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     """Of weight times the sum of the lengths of rows.
 
+    Args:
+      weight: number, at least 0.
+
     >>> import xcore.numpy as xnp
     >>> group_lasso(5.0)(xnp.asarray([[3.0, 4.0], [6.0, 8.0]]), 1.0)
     Array([[0., 0.],
@@ -140,6 +152,9 @@ def group_lasso(weight: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
 
 def nuclear(weight: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     """Of weight times the sum of singular values: these are soft-thresholded.
+
+    Args:
+      weight: number, at least 0.
 
     >>> import xcore.numpy as xnp
     >>> xnp.round(nuclear(1.0)(xnp.diag(xnp.asarray([3.0, 0.5])), 1.0), 3) + 0.0
@@ -186,6 +201,9 @@ def box(lower: ArrayLike, upper: ArrayLike) -> Callable[[Any, Any], Any]:
 def ball(radius: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     """Onto |x|₂ ≤ radius, of each leaf.
 
+    Args:
+      radius: number, at least 0.
+
     >>> import xcore.numpy as xnp
     >>> ball(1.0)(xnp.asarray([3.0, 4.0]))
     Array([0.6, 0.8], dtype=float32)
@@ -215,6 +233,9 @@ def _of_sum(v, total):
 def simplex(total: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     """Onto x ≥ 0 with sum ``total``, of each vector.
 
+    Args:
+      total: number, at least 0.
+
     >>> import xcore.numpy as xnp
     >>> simplex()(xnp.asarray([1.0, 0.5, -3.0]))
     Array([0.75, 0.25, 0.  ], dtype=float32)
@@ -225,6 +246,9 @@ def simplex(total: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
 
 def l1_ball(radius: ArrayLike = 1.0) -> Callable[[Any, Any], Any]:
     """Onto |x|₁ ≤ radius, of each vector.
+
+    Args:
+      radius: number, at least 0.
 
     >>> import xcore.numpy as xnp
     >>> l1_ball(1.0)(xnp.asarray([2.0, -0.5]))

@@ -409,6 +409,9 @@ def PRNGKey(seed, *, impl=None):
 def key_data(keys):
     """The words of keys, a uint32 array with a last axis of length 2.
 
+    Args:
+      keys: a key or an array of keys.
+
     >>> import xcore as xc
     >>> xc.random.key_data(xc.random.key(7))
     Array([0, 7], dtype=uint32)
@@ -438,6 +441,9 @@ def wrap_key_data(key_bits_array, *, impl=None, dtype=None) -> KeyArray:
 @boundary
 def key_impl(keys) -> str:
     """The name of the generator that keys are for.
+
+    Args:
+      keys: a key or an array of keys.
 
     >>> import xcore as xc
     >>> xc.random.key_impl(xc.random.key(0, impl="philox4x32"))
@@ -522,6 +528,9 @@ def fold_in(key, data):
 @boundary
 def clone(key):
     """The same key, which may be used once more where ``debug_key_reuse`` is on.
+
+    Args:
+      key: a key or an array of keys.
 
     >>> import xcore as xc
     >>> key = xc.random.key(0)

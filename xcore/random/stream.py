@@ -55,6 +55,9 @@ def chunks(impl: str = "threefry2x32", seed: int = 0, streams: int = 1) -> Itera
 def main(argv: list[str] | None = None) -> int:
     """What ``python -m xcore.random.stream`` does with its arguments.
 
+    Args:
+      argv: the arguments; those of the command line by default.
+
     >>> main(["--impl", "philox", "--bytes", "0"])
     0
     """

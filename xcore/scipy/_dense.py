@@ -491,6 +491,9 @@ def bandwidth(a: _ArrayLike | _Sequence[_Any]) -> tuple[_Any, _Any]:
     """(l, u): how many diagonals below and above the main one hold a number that is not zero; of each
     matrix of a batch.
 
+    Args:
+      a: matrices (..., m, n).
+
     >>> bandwidth([[1, 2], [0, 1]])
     (0, 1)
     """

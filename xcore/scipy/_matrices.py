@@ -45,6 +45,9 @@ def hankel(c: ArrayLike | Sequence[Any], r: ArrayLike | Sequence[Any] | None = N
 def circulant(c: ArrayLike | Sequence[Any]) -> Array:
     """The matrix a[i, j] = c[i - j].
 
+    Args:
+      c: the first column, of length n; of each matrix of a batch (..., n).
+
     >>> import xcore.numpy as xnp
     >>> circulant(xnp.asarray([1, 2, 3]))
     Array([[1, 3, 2],
@@ -68,6 +71,9 @@ def _coefficients(who: str, a):
 def companion(a: ArrayLike | Sequence[Any]) -> Array:
     """The matrix whose eigenvalues are the roots of the polynomial a[0] xⁿ + … + a[n].
 
+    Args:
+      a: two or more coefficients, that of the highest power first and not 0; or a batch (..., n + 1).
+
     >>> companion([1.0, -3.0, 2.0])
     Array([[ 3., -2.],
            [ 1.,  0.]], dtype=float32)
@@ -82,6 +88,9 @@ def fiedler_companion(a: ArrayLike | Sequence[Any]) -> Array:
 
     It is a product of elementary factors, those of odd number before those of even number.
     (Fiedler 2003, "A note on companion matrices")
+
+    Args:
+      a: two or more coefficients, that of the highest power first and not 0; or a batch (..., n + 1).
 
     >>> fiedler_companion([1.0, -3.0, 2.0])
     Array([[ 3., -2.],
@@ -120,6 +129,9 @@ def leslie(f: ArrayLike | Sequence[Any], s: ArrayLike | Sequence[Any]) -> Array:
 
 def fiedler(a: ArrayLike | Sequence[Any]) -> Array:
     """The distances |a[i] - a[j]|.
+
+    Args:
+      a: n numbers, or a batch (..., n).
 
     >>> fiedler([1, 4])
     Array([[0, 3],
@@ -181,6 +193,9 @@ def khatri_rao(a: ArrayLike | Sequence[Any], b: ArrayLike | Sequence[Any]) -> Ar
 
 def hilbert(n: int) -> Array:
     """The Hilbert matrix, 1 / (i + j + 1).
+
+    Args:
+      n: how many rows and columns.
 
     >>> [round(float(x), 4) for x in hilbert(3)[1]]
     [0.5, 0.3333, 0.25]

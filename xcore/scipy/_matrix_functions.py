@@ -177,6 +177,9 @@ def _hyperbolic(a):
 def cosm(A: _ArrayLike | _Sequence[_Any]) -> _Array:
     """The cosine of a matrix.
 
+    Args:
+      A: square matrices (..., n, n).
+
     >>> import xcore.numpy as xnp
     >>> cosm(xnp.zeros((1, 1)))
     Array([[1.]], dtype=float32)
@@ -186,6 +189,9 @@ def cosm(A: _ArrayLike | _Sequence[_Any]) -> _Array:
 
 def sinm(A: _ArrayLike | _Sequence[_Any]) -> _Array:
     """The sine of a matrix.
+
+    Args:
+      A: square matrices (..., n, n).
 
     >>> import xcore.numpy as xnp
     >>> sinm(xnp.zeros((1, 1)))
@@ -197,6 +203,9 @@ def sinm(A: _ArrayLike | _Sequence[_Any]) -> _Array:
 def tanm(A: _ArrayLike | _Sequence[_Any]) -> _Array:
     """The tangent of a matrix.
 
+    Args:
+      A: square matrices (..., n, n).
+
     >>> import xcore.numpy as xnp
     >>> tanm(xnp.zeros((1, 1)))
     Array([[0.]], dtype=float32)
@@ -206,6 +215,9 @@ def tanm(A: _ArrayLike | _Sequence[_Any]) -> _Array:
 
 def coshm(A: _ArrayLike | _Sequence[_Any]) -> _Array:
     """The hyperbolic cosine of a matrix.
+
+    Args:
+      A: square matrices (..., n, n).
 
     >>> import xcore.numpy as xnp
     >>> coshm(xnp.zeros((1, 1)))
@@ -217,6 +229,9 @@ def coshm(A: _ArrayLike | _Sequence[_Any]) -> _Array:
 def sinhm(A: _ArrayLike | _Sequence[_Any]) -> _Array:
     """The hyperbolic sine of a matrix.
 
+    Args:
+      A: square matrices (..., n, n).
+
     >>> import xcore.numpy as xnp
     >>> sinhm(xnp.zeros((1, 1)))
     Array([[0.]], dtype=float32)
@@ -226,6 +241,9 @@ def sinhm(A: _ArrayLike | _Sequence[_Any]) -> _Array:
 
 def tanhm(A: _ArrayLike | _Sequence[_Any]) -> _Array:
     """The hyperbolic tangent of a matrix.
+
+    Args:
+      A: square matrices (..., n, n).
 
     >>> import xcore.numpy as xnp
     >>> tanhm(xnp.zeros((1, 1)))

@@ -218,6 +218,9 @@ def fmin(
 def rosen(x: ArrayLike | Sequence[Any]) -> Array:
     """Rosenbrock's function Σ 100 (xᵢ₊₁ - xᵢ²)² + (1 - xᵢ)².
 
+    Args:
+      x: two or more numbers, or an array whose first axis counts them.
+
     >>> rosen([1.0, 2.0, 3.0])
     Array(201., dtype=float32)
     """
@@ -228,6 +231,9 @@ def rosen(x: ArrayLike | Sequence[Any]) -> Array:
 def rosen_der(x: ArrayLike | Sequence[Any]) -> Array:
     """Its gradient.
 
+    Args:
+      x: the point: two or more numbers.
+
     >>> rosen_der([1.0, 1.0])
     Array([0., 0.], dtype=float32)
     """
@@ -236,6 +242,9 @@ def rosen_der(x: ArrayLike | Sequence[Any]) -> Array:
 
 def rosen_hess(x: ArrayLike | Sequence[Any]) -> Array:
     """Its Hessian.
+
+    Args:
+      x: the point: two or more numbers.
 
     >>> rosen_hess([1.0, 1.0])
     Array([[ 802., -400.],

@@ -453,6 +453,9 @@ def lstsq(
 def block_diag(*arrs: _Like) -> _Array:
     """A matrix with these on its diagonal.
 
+    Args:
+      *arrs: matrices; a vector is a row, a number a matrix of one element.
+
     >>> import xcore.numpy as xnp
     >>> block_diag(xnp.ones((1, 2)), xnp.ones((1, 1)))
     Array([[1., 1., 0.],

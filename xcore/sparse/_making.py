@@ -29,6 +29,9 @@ from ._products import product_of
 def issparse(x: Any) -> bool:
     """Whether x is a sparse matrix of ours: ``Sparse``, ``Dia``, ``Bsr``.
 
+    Args:
+      x: any object.
+
     >>> issparse(eye_array(3))
     True
     """
@@ -37,6 +40,9 @@ def issparse(x: Any) -> bool:
 
 def from_scipy(a: Any) -> Sparse:
     """One of SciPy's sparse matrices or arrays, of any format. Elements given twice are added.
+
+    Args:
+      a: sparse matrix or sparse array of SciPy.
 
     >>> import scipy.sparse
     >>> from_scipy(scipy.sparse.eye_array(3))

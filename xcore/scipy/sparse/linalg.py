@@ -244,6 +244,9 @@ def LinearOperator(
 def aslinearoperator(A: Any) -> Any:
     """A matrix, sparse or not, as an operator.
 
+    Args:
+      A: dense or sparse matrix, or operator.
+
     >>> import xcore.numpy as xnp
     >>> aslinearoperator(xnp.eye(2)).shape
     (2, 2)
