@@ -9,7 +9,8 @@ from types import ModuleType
 import pytest
 
 import xcore
-from tools.site.names import public_modules, public_names
+from tools.site.names import places, public_modules, public_names
+from tools.stubs import PACKAGES
 
 
 def functions(module: ModuleType) -> dict[str, object]:
@@ -49,6 +50,23 @@ def without_arguments(module: ModuleType) -> list[str]:
         for n, f in functions(module).items()
         if takes_some(f) and "Args:" not in (inspect.getdoc(f) or "")
     ]
+
+
+def test_functions_have_types():
+    """What a parameter takes and what is returned stands at the function, or in the stub of its package."""
+    stubs = {f"xcore.{name}" for name in PACKAGES}
+    found = {
+        name: inspect.signature(place.value)
+        for name, place in places().items()
+        if place.kind == "function" and place.package not in stubs
+    }
+    untyped = [
+        name
+        for name, f in found.items()
+        if f.return_annotation is f.empty
+        or any(p.annotation is p.empty for p in f.parameters.values())
+    ]
+    assert untyped == []
 
 
 @pytest.mark.parametrize("name", public_modules())

@@ -10,6 +10,7 @@ Array(0., dtype=float32, weak_type=True)
 # fmt: off
 import importlib as _importlib
 import typing as _typing
+from contextlib import AbstractContextManager as _Context
 
 from . import numpy
 from ._backend.client import Device
@@ -125,7 +126,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 
-def disable_jit(disable: bool = True):
+def disable_jit(disable: bool = True) -> _Context[None]:
     """``with disable_jit():`` runs jitted functions and loops as plain Python, for debugging.
 
     Args:
@@ -139,7 +140,7 @@ def disable_jit(disable: bool = True):
     return config.override(disable_jit=disable)
 
 
-def enable_x64(enable: bool = True):
+def enable_x64(enable: bool = True) -> _Context[None]:
     """``with enable_x64():`` makes Python numbers and new arrays 64 bits wide.
 
     Args:

@@ -159,5 +159,5 @@ def plain(text: str) -> str:
     """Types as a reader knows them."""
     for private, public in PLAIN.items():
         text = re.sub(rf"(?<![\w.]){re.escape(private)}\b", public, text)
-    text = re.sub(r"\b(?:np\.|typing\.|collections\.abc\.)(?=[A-Z])", "", text)
+    text = re.sub(r"\b(?:np\.|typing\.|contextlib\.|collections\.abc\.)(?=[A-Z])", "", text)
     return re.sub(r"(?<![\w.'\"])([A-Z]\w+)\b", lambda m: linked().get(m[1], m[1]), text)

@@ -525,7 +525,7 @@ def clear_caches() -> None:
 
 
 @boundary
-def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> PyTree:
     """The shapes and dtypes of ``fun(*args, **kwargs)``, without computing anything.
 
     Of arguments only types matter: whatever has a shape and a dtype will do. The function may
@@ -596,7 +596,7 @@ def make_jaxpr(
     return make
 
 
-def explain_cache_misses(enable: bool = True):
+def explain_cache_misses(enable: bool = True) -> contextlib.AbstractContextManager[None]:
     """``with explain_cache_misses():`` prints why jitted functions are traced in the block.
 
     Args:

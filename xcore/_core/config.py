@@ -378,7 +378,7 @@ def context(name: str, about: str, example: str, default: Any = True, values: st
     ``values`` is what the docstring says of its argument.
     """
 
-    def change(value: Any = default):
+    def change(value: Any = default) -> contextlib.AbstractContextManager[None]:
         return override(**{name: value})
 
     change.__name__ = change.__qualname__ = name

@@ -169,7 +169,7 @@ def jvp(
 def jvp(
     fun: Callable[..., Any], primals: Sequence[PyTree], tangents: Sequence[PyTree],
     has_aux: bool = False,
-) -> Any:  # fmt: skip
+) -> tuple[Any, Any] | tuple[Any, Any, Any]:  # fmt: skip
     """The value of a function and its derivative in a direction.
 
     ``jvp(f, (x,), (v,)) = f(x), f'(x) v``
@@ -246,7 +246,9 @@ def linearize(
     fun: Callable[..., tuple[R, Aux]], *primals: PyTree, has_aux: Literal[True]
 ) -> tuple[R, Callable[..., R], Aux]: ...
 @boundary
-def linearize(fun: Callable[..., Any], *primals: PyTree, has_aux: bool = False) -> Any:
+def linearize(
+    fun: Callable[..., Any], *primals: PyTree, has_aux: bool = False
+) -> tuple[Any, Callable[..., Any]] | tuple[Any, Callable[..., Any], Any]:
     """The value of a function at a point, and its derivative there as a function of directions.
 
     ``y, f_lin = linearize(f, x)``; ``f_lin(v)`` is ``f'(x) v`` without evaluating f again.
@@ -320,7 +322,9 @@ def vjp(
     fun: Callable[..., tuple[R, Aux]], *primals: PyTree, has_aux: Literal[True]
 ) -> tuple[R, Callable[[PyTree], tuple[Any, ...]], Aux]: ...
 @boundary
-def vjp(fun: Callable[..., Any], *primals: PyTree, has_aux: bool = False) -> Any:
+def vjp(
+    fun: Callable[..., Any], *primals: PyTree, has_aux: bool = False
+) -> tuple[Any, Callable[..., Any]] | tuple[Any, Callable[..., Any], Any]:
     """The value of a function, and the function that pulls cotangents back through it.
 
     ``y, pull = vjp(f, x)``; ``pull(c)`` is the tuple of ``cᵀ f'(x)``, one entry per argument.

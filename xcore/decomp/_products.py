@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from .. import _ops as ops
 from .. import numpy as xnp
@@ -211,7 +210,7 @@ def first_modes(shape, least: int) -> int:
     return len(shape)
 
 
-def mttkrp(x: ArrayLike, factors: Sequence, mode: int) -> Any:
+def mttkrp(x: ArrayLike, factors: Sequence, mode: int) -> Array:
     """The unfolding of a tensor times the Khatri-Rao product of all factors but one.
 
     M[i, r] = Σ x[…, i, …] · Π_{k ≠ mode} factors[k][i_k, r]. The product with the longer side is one

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from .. import _ops as ops
-from .._core import dtypes, errors, fused, typeof
+from .._core import Array, ArrayLike, dtypes, errors, fused, typeof
 from .._ops.families import BITS, check_kind
 from ._compound import Compound
 from ._docstrings import named
@@ -295,7 +295,7 @@ reciprocal = unary("reciprocal", lambda x: ops.div(ops.splat(typeof(x), 1), x), 
 # fmt: on
 
 
-def power(x1, x2, /):
+def power(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """x1 raised to x2; exact for integers.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 from .. import _ops as ops
-from .._core import boundary, dtypes, errors, tree, typeof
+from .._core import Array, PyTree, boundary, dtypes, errors, tree, typeof
 from ._creation import asarray, zeros
 from ._info import result_type
 from ._join import concatenate
@@ -62,7 +62,7 @@ def _in_dtype(x, t):
 
 
 @boundary
-def ravel_pytree(pytree):
+def ravel_pytree(pytree: PyTree) -> tuple[Array, Unravel]:
     """All numbers of a tree as one vector, and the function that makes such trees of such vectors.
 
     Args:

@@ -7,6 +7,7 @@ import numpy as _np
 
 from ... import numpy as _xnp
 from ... import random as _random
+from ..._core import Array as _Array
 from ..._core import DTypeLike as _DType
 from ..._core import boundary as _boundary
 from ..._core import errors as _errors
@@ -109,7 +110,7 @@ def spdiags(
 
 
 @_boundary
-def find(A: _Any) -> _Any:
+def find(A: _Any) -> tuple[_np.ndarray, _np.ndarray, _Array]:
     """(rows, columns, values) of the elements that are not 0; values must be known.
 
     Args:

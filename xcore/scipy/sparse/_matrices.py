@@ -16,7 +16,7 @@ from ...linalg import lobpcg as _lobpcg
 from ...linalg import lsmr as _lsmr
 from ...linalg._range import safe_norm
 from ...linalg._truth import norm1_estimate
-from ...sparse import Factors, coo_array, eye_array, from_dense
+from ...sparse import Factors, Sparse, coo_array, eye_array, from_dense
 from ...sparse import factorise as _factorise
 from ...sparse import solve as _direct
 from ...sparse._elements import is_matrix
@@ -116,7 +116,7 @@ def spilu(
 
 
 @boundary
-def inv(A: Any) -> Any:
+def inv(A: Any) -> Sparse:
     """The inverse, with an element at every place. To solve equations ``spsolve`` is faster and more accurate.
 
     Args:
@@ -153,7 +153,7 @@ def expm(A: Any) -> Any:
 
 
 @boundary
-def matrix_power(A: Any, power: int) -> Any:
+def matrix_power(A: Any, power: int) -> Sparse:
     """A to a power, by products of sparse matrices.
 
     Args:
