@@ -103,13 +103,15 @@ def test_names_of_numpy_and_scipy_lead_to_their_manuals(name, address):
 
 
 def test_families_are_of_names_that_are_there():
-    told = {f"{p}.{n}" for p, text in related.FAMILIES.items() for n in text.split()}
+    rows = [*related.FAMILIES.items(), ("xcore", related.ACROSS)]
+    told = {f"{package}.{name}" for package, text in rows for name in text.split()}
     assert told - set(names.canonical()) == set()
 
 
 def test_see_also():
     assert "xcore.pde.eigenmodes" in related.of("xcore.pde.poisson")
     assert related.of("xcore.numpy.sin")[:2] == ["xcore.numpy.cos", "xcore.numpy.tan"]
+    assert {"xcore.stats.truncnorm", "xcore.random.normal"} <= set(related.of("xcore.stats.norm"))
     told = []
     for name, place in list(names.places().items())[::7]:
         beside = related.of(name)

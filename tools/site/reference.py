@@ -143,7 +143,7 @@ def _value(place: Place) -> str:
         shown = (
             repr(sorted(place.value)) if isinstance(place.value, frozenset) else repr(place.value)
         )
-        return f":code:`{escape(shown)}`" if len(shown) < 400 else ""
+        return f":code:`{escape(shown)}`" if len(shown) < 400 and " at 0x" not in shown else ""
     return ""
 
 

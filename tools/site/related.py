@@ -10,6 +10,42 @@ from collections.abc import Iterable
 from . import names
 from .names import canonical, places
 
+# Distributions of similar use: on the line, with heavy tails, of tests, positive, on an interval, of extremes, of
+# lengths of vectors, on the circle, of counts, of vectors.
+_DISTRIBUTIONS = """
+    norm truncnorm lognorm gennorm
+    norm t
+    t cauchy laplace logistic
+    chi2 f t
+    chi2 gamma
+    expon gamma weibull_min
+    lognorm gamma pareto weibull_min
+    gamma loggamma beta
+    invgauss wald
+    beta uniform triang truncnorm
+    gumbel_r gumbel_l weibull_min
+    maxwell rayleigh chi2
+    vonmises wrapcauchy
+    bernoulli binom betabinom
+    poisson nbinom binom
+    geom nbinom bernoulli
+    randint uniform
+    multivariate_normal multinomial dirichlet
+    multivariate_normal norm
+    dirichlet beta
+    multinomial binom
+"""
+# The functions of xcore.random that draw from a distribution.
+_SAMPLERS = {
+    "bernoulli": "bernoulli", "beta": "beta", "binom": "binomial", "cauchy": "cauchy", "chi2": "chisquare",
+    "dirichlet": "dirichlet", "expon": "exponential", "f": "f", "gamma": "gamma", "gennorm": "generalized_normal",
+    "geom": "geometric", "gumbel_r": "gumbel", "laplace": "laplace", "loggamma": "loggamma", "logistic": "logistic",
+    "lognorm": "lognormal", "maxwell": "maxwell", "multinomial": "multinomial",
+    "multivariate_normal": "multivariate_normal", "nbinom": "negative_binomial", "norm": "normal",
+    "pareto": "pareto", "poisson": "poisson", "randint": "randint", "rayleigh": "rayleigh", "t": "t",
+    "triang": "triangular", "truncnorm": "truncated_normal", "uniform": "uniform", "vonmises": "von_mises",
+    "wald": "wald", "weibull_min": "weibull_min",
+}  # fmt: skip
 # What is looked for together, by packages; a name may stand in several rows.
 FAMILIES = {
     "xcore": """
@@ -108,8 +144,24 @@ FAMILIES = {
         """,
     "xcore.scipy.sparse": "find load_npz save_npz random_array",
     "xcore.scipy.integrate": "solve_ivp odeint cumulative_trapezoid simpson",
+    "xcore.stats": _DISTRIBUTIONS,
+    "xcore.scipy.stats": _DISTRIBUTIONS,
     "xcore.plot": "field movie modes convergence spectrum matrix spy factors history program sharding",
 }  # fmt: skip
+# The same across packages, after those of one package.
+ACROSS = """
+    experimental.io_callback pure_callback debug.callback debug.print
+    experimental.jet.jet jvp jacfwd hessian linearize
+    scipy.cluster.vq.vq numpy.argmin numpy.digitize numpy.linalg.norm
+    scipy.ndimage.map_coordinates image.resize image.scale_and_translate numpy.interp
+    scipy.interpolate.RegularGridInterpolator scipy.ndimage.map_coordinates numpy.interp
+    testing.assert_close testing.tolerance testing.check_grads numpy.allclose numpy.isclose
+    debug_nans debug_infs checkify.checkify enable_checks sanitize.allow
+    """ + "\n".join(
+    f"{package}.{name} random.{sampler}"
+    for package in ("stats", "scipy.stats")
+    for name, sampler in _SAMPLERS.items()
+)
 # Whose names mean a distribution, and elsewhere something else.
 CHANCE = ("xcore.random", "xcore.stats", "xcore.scipy.stats")
 MOST = 8
@@ -189,7 +241,7 @@ def _neighbours(by_file: bool) -> dict[str, tuple[str, ...]]:
 def families() -> dict[str, tuple[str, ...]]:
     """The other names of a name's rows in FAMILIES."""
     found: dict[str, dict[str, None]] = {}
-    for package, text in FAMILIES.items():
+    for package, text in (*FAMILIES.items(), ("xcore", ACROSS)):
         for row in text.strip().splitlines():
             told = [
                 canonical()[f"{package}.{s}"]

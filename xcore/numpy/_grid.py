@@ -45,7 +45,22 @@ def indices(dimensions, dtype=None, sparse=False):
 
 
 class _Grid:
-    """``mgrid`` and ``ogrid``: grids written as slices."""
+    """``mgrid`` and ``ogrid``: grids written as slices.
+
+    A slice start:stop:step is the numbers of an axis; with a complex step, start:stop:nj, they are n numbers from start
+    to stop, which is included. ``mgrid`` gives one array of all coordinates, ``ogrid`` a tuple of arrays that
+    broadcast to the grid.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.mgrid[0:2, 0:3]
+    Array([[[0, 0, 0],
+            [1, 1, 1]],
+           [[0, 1, 2],
+            [0, 1, 2]]], dtype=int32)
+    >>> y, x = xnp.ogrid[0:2, 0:1:3j]
+    >>> y.shape, x
+    ((2, 1), Array([[0. , 0.5, 1. ]], dtype=float32))
+    """
 
     def __init__(self, sparse: bool):
         self._sparse = sparse
@@ -76,7 +91,23 @@ mgrid, ogrid = _Grid(False), _Grid(True)
 
 
 class _Join:
-    """``r_`` and ``c_``: joining arrays and ranges written as an index."""
+    """``r_`` and ``c_``: joining arrays and ranges written as an index.
+
+    ``r_`` joins along the first axis; ``c_`` makes columns of vectors, and joins along the last axis. A slice is a
+    range, as in ``mgrid``. A text in front, "axis,ndim,place", says along which axis to join, how many axes each
+    item has at least, and where its own axes stand among them.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.r_[1:4, 0, xnp.ones(2)]
+    Array([1., 2., 3., 0., 1., 1.], dtype=float32)
+    >>> xnp.c_[xnp.arange(3), xnp.ones(3)]
+    Array([[0., 1.],
+           [1., 1.],
+           [2., 1.]], dtype=float32)
+    >>> xnp.r_["0,2", [1, 2], [3, 4]]
+    Array([[1, 2],
+           [3, 4]], dtype=int32)
+    """
 
     def __init__(self, axis: int, ndmin: int, place: int):
         self._axis, self._ndmin, self._place = axis, ndmin, place
@@ -130,7 +161,19 @@ r_, c_ = _Join(0, 1, -1), _Join(-1, 2, 0)
 
 
 class _IndexExpression:
-    """``s_`` and ``index_exp``: an index as a value."""
+    """``s_`` and ``index_exp``: an index as a value.
+
+    ``index_exp`` gives a tuple of a single index too.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.s_[1:3, ...]
+    (slice(1, 3, None), Ellipsis)
+    >>> xnp.s_[2], xnp.index_exp[2]
+    (2, (2,))
+    >>> odd = xnp.s_[1::2]
+    >>> xnp.arange(6)[odd]
+    Array([1, 3, 5], dtype=int32)
+    """
 
     def __init__(self, as_tuple: bool):
         self._as_tuple = as_tuple
