@@ -254,7 +254,7 @@ def checkpoint(
 def checkpoint(
     fun: Callable[..., Any] | None = None, *, prevent_cse: bool = True,
     policy: Callable[..., Any] | None = None, static_argnums: int | Sequence[int] = (),
-) -> Any:  # fmt: skip
+) -> Callable[..., Any]:  # fmt: skip
     """A function whose intermediate values are computed again in the backward pass, not kept.
 
     Derivatives are the same; reverse mode takes less memory and more time.

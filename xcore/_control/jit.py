@@ -445,7 +445,8 @@ def jit(fun: Callable[..., Any] | None = None, /, *,
         donate_argnames: str | Iterable[str] | None = None, keep_unused: bool = False,
         inline: bool = False, in_shardings: PyTree = None, out_shardings: PyTree = None,
         device: DeviceLike = None, backend: str | None = None,
-        compiler_options: Mapping[str, Any] | None = None) -> Any:  # fmt: skip
+        compiler_options: Mapping[str, Any] | None = None,
+) -> JittedFunction[..., Any] | Callable[[Callable[..., Any]], JittedFunction[..., Any]]:  # fmt: skip
     """Compile a function: traced once for each kind of arguments, then run as one program.
 
     Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -17,10 +17,20 @@ from ..linalg._digits import digits_of, relative
 from ..linalg._range import safe_norm
 
 
+@overload
+def svds(
+    a: Any, k: int = 6, *, which: str = "LM", ncv: int | None = None, rtol: float | None = None,
+    max_steps: int = 300, report: Literal[False] = False,
+) -> tuple[Array, Array, Array]: ...  # fmt: skip
+@overload
+def svds(
+    a: Any, k: int = 6, *, which: str = "LM", ncv: int | None = None, rtol: float | None = None,
+    max_steps: int = 300, report: Literal[True],
+) -> Solution: ...  # fmt: skip
 def svds(
     a: Any, k: int = 6, *, which: str = "LM", ncv: int | None = None, rtol: float | None = None,
     max_steps: int = 300, report: bool = False,
-) -> Any:  # fmt: skip
+) -> tuple[Array, Array, Array] | Solution:  # fmt: skip
     """(u, s, vh): the k largest or smallest singular values, ascending, and their vectors.
 
     The largest are the largest eigenvalues of (0 A; Aᴴ 0), whose vectors are (u; v) / √2: errors are relative to the

@@ -7,7 +7,7 @@ Krylov–Schur algorithm for large eigenproblems")
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -203,10 +203,21 @@ def _bordered_product(params: Any, x: Array) -> Array:
 # What users call
 
 
+@overload
+def eigs(
+    a: Any, k: int = 6, *, sigma: ArrayLike | None = None, which: str = "LM", v0: ArrayLike | None = None,
+    ncv: int | None = None, maxiter: int = 300, tol: float | None = None, inverse: Any = None,
+    report: Literal[False] = False,
+) -> tuple[Array, Array]: ...  # fmt: skip
+@overload
+def eigs(
+    a: Any, k: int = 6, *, sigma: ArrayLike | None = None, which: str = "LM", v0: ArrayLike | None = None,
+    ncv: int | None = None, maxiter: int = 300, tol: float | None = None, inverse: Any = None, report: Literal[True],
+) -> Solution: ...  # fmt: skip
 def eigs(
     a: Any, k: int = 6, *, sigma: ArrayLike | None = None, which: str = "LM", v0: ArrayLike | None = None,
     ncv: int | None = None, maxiter: int = 300, tol: float | None = None, inverse: Any = None, report: bool = False,
-) -> Any:  # fmt: skip
+) -> tuple[Array, Array] | Solution:  # fmt: skip
     """(w, v): k eigenvalues of a matrix without symmetry, those wanted most in front, and their vectors as columns.
 
     What is found are eigenpairs, up to residuals; that none between them was missed, a copy of a repeated one say,
