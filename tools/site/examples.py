@@ -41,6 +41,7 @@ GROUPS = {
 # Examples whose number is not that of their topic, and the group where they stand.
 ELSEWHERE = {
     "25_drum_of_your_own": 3, "55_neural_operator": 3, "56_dance_of_three": 8, "58_zoo_of_spots": 3,
+    "84_lines_of_hydrogen_chloride": 3,
 }  # fmt: skip
 
 
