@@ -69,10 +69,9 @@ with figure("magnetisation", title=f"{N} × {N} spins and the infinite lattice")
     ax.legend()
 with figure("spins", cols=3, size=(9, 3.3)) as axes:
     for ax, k in zip(axes, (2, 7, 16), strict=True):
-        ax.imshow(np.asarray(spins[k]), cmap="cividis", vmin=-1, vmax=1)
-        ax.set(title=f"T = {temperatures[k]:.1f}", xticks=[], yticks=[])
-        ax.grid(False)
-    axes[0].set(ylabel="spins, up is bright")
+        image = ax.imshow(np.asarray(spins[k]), cmap="cividis", vmin=-1, vmax=1)
+        ax.set(title=f"T = {temperatures[k]:.1f}", xlabel="column of spins", ylabel="row of spins")
+    ax.figure.colorbar(image, ax=axes, ticks=[-1, 1], label="spin (dimensionless)")
 hot = xnp.where(xc.random.bernoulli(xc.random.key(1), 0.5, (N, N)), 1.0, -1.0)
 with film("quench", fps=15, quality=100) as (ax, take):
     image = ax.imshow(np.asarray(hot), cmap="cividis", vmin=-1, vmax=1, interpolation="nearest")

@@ -32,8 +32,10 @@ full = lap.full(u)
 influence = xc.grad(middle)(left)
 with figure("plate", cols=2, size=(9, 4)) as (first, second):
     drawn = first.contourf(x, x, np.asarray(full).T, 20)
-    first.figure.colorbar(drawn, ax=first, fraction=0.046, pad=0.04)
-    first.set(title="temperature", aspect="equal", xlabel="x", ylabel="y")
+    first.figure.colorbar(
+        drawn, ax=first, fraction=0.046, pad=0.04, label="temperature (dimensionless)"
+    )
+    first.set(title="the plate", aspect="equal", xlabel="x", ylabel="y")
     second.plot(x, influence)
     second.set(
         title="how the left edge acts on the middle", xlabel="y", ylabel="∂ middle / ∂ edge at y"

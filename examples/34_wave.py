@@ -31,14 +31,18 @@ with figure("energy", title="Energy relative to that of the start") as ax:
             np.asarray(e) / first - 1,
             label=f"{name}, {8 * len(e)} steps",
         )
-    ax.set(xlabel="t", ylabel="E / E₀ - 1")
+    ax.set(xlabel="t (dimensionless)", ylabel="E / E₀ - 1")
     ax.legend()
 LOOK = {"cmap": "RdBu", "vmin": -0.3, "vmax": 0.3, "origin": "lower", "interpolation": "bicubic"}
 with figure("wave", cols=3, size=(11, 3.4)) as axes:
     for ax, k in zip(axes, (5, 25, 60), strict=True):
         image = ax.imshow(np.asarray(pictures[k]).T, extent=(0, 1, 0, 1), **LOOK)
-        ax.set(title=f"t = {8 * (k + 1) * dt:.2f}", xlabel="x", ylabel="y")
-    ax.figure.colorbar(image, ax=axes, label="displacement")
+        ax.set(
+            title=f"t = {8 * (k + 1) * dt:.2f}",
+            xlabel="x (dimensionless)",
+            ylabel="y (dimensionless)",
+        )
+    ax.figure.colorbar(image, ax=axes, label="displacement (dimensionless)")
 with film("wave") as (ax, take):
     image = ax.imshow(0 * np.asarray(pictures[0]), **LOOK)
     for k in range(60):

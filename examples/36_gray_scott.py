@@ -30,12 +30,15 @@ start = (xnp.asarray(1 - 0.5 * spot), xnp.asarray(0.5 * spot))
 stepper = pde.IMEX(substances, reaction)
 u, v = pde.trajectory(stepper, start, 2.0, 1500, every=25)
 last = v[14::15]
-with figure("patterns", cols=4, size=(12, 3.2)) as axes:
+with figure("patterns", cols=4, size=(13, 3)) as axes:
     for k, ax in enumerate(axes):
-        ax.imshow(np.asarray(last[k]).T, origin="lower", cmap="cividis", interpolation="bicubic")
-        ax.set(title=f"t = {750 * (k + 1)}", xticks=[], yticks=[])
-        ax.grid(False)
-    axes[0].set(ylabel="amount of v, bright is much")
+        image = ax.imshow(np.asarray(last[k]).T, origin="lower", extent=(0, 1.9, 0, 1.9), cmap="cividis", vmin=0,
+                          vmax=0.4, interpolation="bicubic")  # fmt: skip
+        ax.set(title=f"t = {750 * (k + 1)}", xlabel="x (dimensionless)")
+    axes[0].set(ylabel="y (dimensionless)")
+    for ax in axes[1:]:
+        ax.set(yticks=[])
+    ax.figure.colorbar(image, ax=axes, label="amount of v (dimensionless)")
 with film("growth") as (ax, take):
     image = ax.imshow(np.zeros(grid.shape), origin="lower", cmap="cividis", vmin=0, vmax=0.4,
                       interpolation="bicubic")  # fmt: skip

@@ -37,7 +37,7 @@ reached = [
     int(solve(op, -1.0, rtol=float(g), method="cg", report=True).iterations) for g in goals[::3]
 ]
 with figure("convergence", cols=3, size=(10, 3.3)) as (first, second, third):
-    xc.plot.field(op, answer, first).set_title("solution")
+    xc.plot.field(op, answer, first, label="u (dimensionless)").set_title("solution")
     second.loglog(sizes, plain, "o-", label="conjugate gradients")
     second.loglog(sizes, multigrid, "s-", label="with multigrid")
     second.set(xlabel="cells along an axis", ylabel="steps", xticks=sizes, xticklabels=sizes)

@@ -55,11 +55,13 @@ with figure("waves", cols=2, size=(10, 4.4)) as (left, right):
     left.imshow(frames[-1].T, origin="lower", extent=(0, 1, 0, 1), cmap="RdBu", vmin=-top, vmax=top,
                 interpolation="bicubic")  # fmt: skip
     left.contour(x, y, wall, [0.5], colors="k", linewidths=0.8)
-    left.set(title="the wave when it has arrived", xlabel="x", ylabel="y")
+    left.set(
+        title="the wave when it has arrived", xlabel="x (dimensionless)", ylabel="y (dimensionless)"
+    )
     left.grid(False)
     right.plot(height, seen / seen.max(), label="computed at x = 0.8")
     right.plot(height, young, "--", label="from the two paths alone")
-    right.set(xlabel="height on the screen", ylabel="mean square, largest = 1")
+    right.set(xlabel="height on the screen (dimensionless)", ylabel="mean square, largest = 1")
     right.legend()
 with film("wave", fps=16) as (ax, take):
     image = ax.imshow(0 * frames[0], origin="lower", extent=(0, 1, 0, 1), cmap="RdBu", vmin=-top, vmax=top,

@@ -67,10 +67,10 @@ fitted = np.asarray(adsorbed(far, *fit.popt))
 with figure("band", cols=2, size=(9, 4), title="The band widens where there are no data") as axes:
     axes[0].plot(X, Y, "ko", markersize=4, label="measured")
     axes[0].plot(far, fitted, label="fitted")
-    axes[0].set(xlabel="pressure", ylabel="volume")
+    axes[0].set(xlabel="pressure (unit not published)", ylabel="volume (unit not published)")
     axes[1].plot(X, Y - np.asarray(adsorbed(X, *fit.popt)), "ko", markersize=4, label="measured")
     axes[1].fill_between(far, below - fitted, above - fitted, alpha=0.3, label="95 % confidence")
-    axes[1].set(xlabel="pressure", ylabel="volume beside the fitted one")
+    axes[1].set(xlabel="pressure (unit not published)", ylabel="volume beside the fitted one")
     for ax in axes:
         ax.legend(loc="upper left")
 

@@ -58,7 +58,7 @@ with figure("spectrum", rows=2, size=(8, 6)) as (above, below):
         above.plot(
             x, np.asarray(spectrum(x, np.asarray(fit.popt)[:2], peak[None])), "--", linewidth=0.8
         )
-    above.set(xlabel="energy", ylabel="counts (scaled)")
+    above.set(xlabel="energy (keV)", ylabel="counts (scaled)")
     above.legend()
     below.plot([*score], [*score.values()], "o-")
     below.set(xlabel="peaks in the model", ylabel="Schwarz's criterion", xticks=[*score])

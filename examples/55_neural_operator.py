@@ -94,11 +94,11 @@ with figure("losses") as ax:
 with figure("solutions", rows=2, cols=3, size=(11, 6.6)) as axes:
     for row, k in zip(axes, (0, 1), strict=True):
         shown = (
-            (test[0][k], "a source not seen"),
-            (test[1][k], "solution"),
-            (guess[k], "the network's"),
+            (test[0][k], "a source not seen", "f"),
+            (test[1][k], "solution", "20 u"),
+            (guess[k], "the network's", "20 u"),
         )
-        for ax, (v, title) in zip(row, shown, strict=True):
+        for ax, (v, title, name) in zip(row, shown, strict=True):
             v = np.asarray(v).reshape(x.shape)
             image = ax.imshow(
                 v.T,
@@ -110,7 +110,7 @@ with figure("solutions", rows=2, cols=3, size=(11, 6.6)) as axes:
                 interpolation="bilinear",
             )
             ax.set(title=title, xlabel="x", ylabel="y")
-            ax.figure.colorbar(image, ax=ax, shrink=0.85)
+            ax.figure.colorbar(image, ax=ax, shrink=0.85, label=f"{name} (dimensionless)")
 
 print(
     f"relative error: sources learnt from {curve['learnt from'][-1]:.3f}, not seen {curve['not seen'][-1]:.3f}"

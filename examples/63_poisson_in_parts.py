@@ -92,7 +92,7 @@ with figure("field", cols=2, title="−Δu = f in 4 × 2 parts", size=(9, 4)) as
     image = left.imshow(
         np.asarray(v), origin="lower", cmap="RdBu_r", vmin=-top, vmax=top, interpolation="bilinear"
     )
-    left.figure.colorbar(image, ax=left)
+    left.figure.colorbar(image, ax=left, label="u (dimensionless)")
     left.set(xlabel="column of cells", ylabel="row of cells")
     for i in range(1, 4):
         left.axhline(i * N / 4 - 0.5, color="k", lw=0.8)

@@ -89,7 +89,10 @@ with figure("conductivities", size=(6, 4.5)) as ax:
         ax.plot(*np.exp(ring), color="C1", label=f"{k} σ", linewidth=3 - k)
     ax.plot(*np.exp(x), "s", color="C1", label="this one")
     ax.plot(*np.exp(truth), "k+", markersize=12, label="truth")
-    ax.set(xlabel="conductivity of the left half", ylabel="conductivity of the right half")
+    ax.set(
+        xlabel="conductivity of the left half (dimensionless)",
+        ylabel="of the right half (dimensionless)",
+    )
     ax.legend()
 assert (np.abs(x - truth) < 3 * errors).all()
 assert ((again.std(0) / errors > 0.6) & (again.std(0) / errors < 1.6)).all()

@@ -50,9 +50,9 @@ with figure("shares", cols=2, size=(10, 4.5)) as (left, right):
     lines = LineCollection(places, linewidths=3, cmap="viridis")
     lines.set_array(np.log10(share))
     left.add_collection(lines)
-    left.set(xlim=(-1, n), ylim=(-1, n), aspect="equal", title="Share of each resistor, log₁₀",
+    left.set(xlim=(-1, n), ylim=(-1, n), aspect="equal", title="Share of each resistor",
              xticks=[], yticks=[])  # fmt: skip
-    left.figure.colorbar(lines, ax=left)
+    left.figure.colorbar(lines, ax=left, label="log₁₀ of the share (dimensionless)")
     right.hist(spread, 30)
     right.set(xlabel="resistance, Ω", ylabel="nets", title="400 nets of 5 % resistors")
 

@@ -51,10 +51,20 @@ print(f"derivative at 0.15: {slope:.6f}, by differences {beside:.6f}")
 with figure("sink", cols=3, size=(11, 3.4)) as axes:
     for ax, d in zip(axes[:2], (0.0, 0.25), strict=True):
         op = sink(d)
-        xc.plot.field(op, solve(op, -heat), ax, cmap="inferno", vmin=0.0, vmax=1.2)
+        xc.plot.field(
+            op,
+            solve(op, -heat),
+            ax,
+            cmap="inferno",
+            vmin=0.0,
+            vmax=1.2,
+            label="temperature (dimensionless)",
+        )
         for edge in (metal(d, x, y), around_the_channel(x, y)):
             ax.contour(x, y, edge, levels=[0], colors="grey")
         ax.set(title=f"fins of length {d}")
     axes[2].plot(lengths, means, "o-")
-    axes[2].set(xlabel="length of the fins", ylabel="mean temperature")
+    axes[2].set(
+        xlabel="length of the fins (dimensionless)", ylabel="mean temperature (dimensionless)"
+    )
 assert abs(slope - beside) < 1e-4 * abs(beside)

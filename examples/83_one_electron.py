@@ -46,7 +46,7 @@ distances = np.array([1.4, 2.0, 2.8, 4.0])
 whole = [ion(d, 24)[0] + 1 / d for d in distances]
 with figure("ion", cols=2, size=(8, 4)) as axes:
     _, state, op = ion(2.0, 48)
-    xc.plot.field(op, abs(state), axes[0], cmap="viridis")
+    xc.plot.field(op, abs(state), axes[0], cmap="viridis", label="amplitude (bohr$^{-3/2}$)")
     axes[0].set(xlim=(0, 4), ylim=(-4, 4), xlabel="r (bohr)", ylabel="z (bohr)", title="the bond")
     axes[0].grid(False)
     axes[1].plot(distances, whole, "o-")

@@ -45,8 +45,8 @@ def figure(
 ) -> Iterator[Any]:
     """Axes to draw on (an array of them if there are several), saved as `name`.png on leaving.
 
-    Beside it lies `name`.dark.png, the same for a page that is dark. Images have no grid, and axes with numbers
-    say what they count.
+    Beside it lies `name`.dark.png, the same for a page that is dark. Images have no grid, and axes with numbers and
+    colour bars say what they count.
     """
     try:
         from matplotlib import cycler, rc_context
@@ -114,14 +114,24 @@ def film(
 
 
 def unlabelled(canvas: Any) -> list[str]:
-    """Axes whose ticks are numbers of nobody knows what."""
-    shown = [ax for ax in canvas.axes if ax.axison and ax.get_label() != "<colorbar>"]
+    """Axes and scales of colours whose ticks are numbers of nobody knows what."""
+    bars = [ax for ax in everything(canvas) if ax.get_label() == "<colorbar>"]
+    shown = [ax for ax in canvas.axes if ax.axison and ax not in bars]
     return [
         f"{direction} of number {k}"
         for k, ax in enumerate(shown)
         for direction, axis in (("x", ax.xaxis), ("y", ax.yaxis))
         if len(axis.get_ticklocs()) and not axis.get_label_text()
+    ] + [
+        f"colour bar of number {k}"
+        for k, bar in enumerate(bars)
+        if not (bar.get_xlabel() or bar.get_ylabel())
     ]
+
+
+def everything(canvas: Any) -> list[Any]:
+    """Axes, and those that lie in them."""
+    return [each for ax in canvas.axes for each in (ax, *ax.child_axes)]
 
 
 # ----- At night -----

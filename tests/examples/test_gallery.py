@@ -123,6 +123,23 @@ def test_axes_with_numbers_say_what_they_count(folder):
     assert not run.ok and "numbers and no label: x of number 0, y of number 0" in run.errors
 
 
+@pytest.mark.parametrize("inside", [False, True], ids=["beside", "inside of the axes"])
+def test_colour_bars_say_what_they_count(inside):
+    canvas = pytest.importorskip("matplotlib.figure").Figure()
+    ax = canvas.subplots()
+    ax.set(xlabel="x", ylabel="y")
+    image = ax.imshow([[0, 1]])
+    place = {"cax": ax.inset_axes((1, 0, 0.1, 1), label="<colorbar>")} if inside else {"ax": ax}
+    bar = canvas.colorbar(image, **place)
+    assert _figures.unlabelled(canvas) == ["colour bar of number 0"]
+    bar.set_label("temperature (K)")
+    assert _figures.unlabelled(canvas) == []
+    other = canvas.colorbar(image, ax=ax, orientation="horizontal")
+    assert _figures.unlabelled(canvas) == [f"colour bar of number {int(inside)}"] or not inside
+    other.set_label("temperature (K)")
+    assert _figures.unlabelled(canvas) == []
+
+
 def test_at_night_greys_turn_and_colours_stay():
     night = _figures.night
     assert night("black")[0] > 0.85 and night("white")[0] < 0.1
