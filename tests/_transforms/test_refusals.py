@@ -124,3 +124,10 @@ def test_transposes_of_what_is_not_linear(name):
     for call in (transposed, xc.jit(transposed)):
         with pytest.raises(xc.errors.MissingRuleError, match="linear_transpose"):
             call(xnp.ones(out.shape, out.dtype))
+
+
+@pytest.mark.parametrize("numbers", [(0, 0), (0, -2), (1, 0, 1)])
+@pytest.mark.parametrize("of", [xc.grad, xc.value_and_grad, xc.jacfwd, xc.jacrev, xc.hessian])
+def test_an_argument_named_twice(of, numbers):
+    with pytest.raises(TypeError, match=r"names one argument of .* twice"):
+        of(lambda a, b: a * b, argnums=numbers)(2.0, 3.0)

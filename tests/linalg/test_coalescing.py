@@ -430,3 +430,52 @@ def test_nearly_defective_matrices(a, fine, scale):
     a = xnp.asarray(scale * np.array(a))
     slopes = xc.jvp(xnp.linalg.eigvals, (a,), (xnp.ones_like(a),))[1]
     assert np.isfinite(np.asarray(slopes)).all() == fine
+
+
+def _smooth_at_equal_values():
+    """(function, matrix, direction) of pseudoinverses and least squares whose singular values are equal."""
+    tall = np.linalg.qr(rng.standard_normal((4, 3)))[0]
+    complex_ = np.linalg.qr(rng.standard_normal((4, 3)) + 1j * rng.standard_normal((4, 3)))[0]
+    b, even = np.arange(4.0), rng.standard_normal((3, 3))
+    sum_ = lambda x: (xnp.abs(x) ** 2 * x.real).sum()
+    return {
+        "pinv": (lambda w: sum_(la.pinv(w)), tall, None),
+        "pinv of a complex matrix": (lambda w: sum_(la.pinv(w)), complex_, 1j),
+        "pinv, hermitian": (lambda w: sum_(la.pinv(w, hermitian=True)), 2 * np.eye(3), even + even.T),
+        "pinv of a scaled one": (lambda w: 1e60 * sum_(la.pinv(w)), 1e20 * tall, None),
+        "lstsq": (lambda w: sum_(la.lstsq(w, b)), tall, None),
+        "lstsq, wide": (lambda w: sum_(la.lstsq(w, b[:3])), tall.T, None),
+        "lstsq, ridge": (lambda w: sum_(la.lstsq(w, b[:2], ridge=0.1)), rng.standard_normal((2, 4)), None),
+        "lstsq, rows": (lambda w: sum_(la.lstsq(w, np.ones((4, 2)), ridge=0.3)), 0.5 * tall, None),
+        "numpy's": (lambda w: sum_(xnp.linalg.lstsq(w, b)[0]), tall, None),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", _smooth_at_equal_values())
+def test_pseudoinverses_know_no_singular_vectors(name):
+    with xc.enable_x64():
+        f, w, direction = _smooth_at_equal_values()[name]
+        random = np.random.default_rng(1)
+        if direction is None or np.ndim(direction) == 0:
+            direction = random.standard_normal(w.shape) * (
+                1.0 if direction is None else 1 + direction
+            )
+        direction = direction * (1e20 if "scaled" in name else 1.0)
+        along = lambda t: f(w + t * direction)
+        slope, h = xc.jit(xc.grad(along)), 1e-5
+        want = (float(along(h)) - float(along(-h))) / (2 * h)
+        assert float(slope(0.0)) == pytest.approx(want, rel=1e-6, abs=1e-7)
+        want = (float(slope(h)) - float(slope(-h))) / (2 * h)
+        modes = (xc.jacfwd, xc.jacrev)
+        for one, two in itertools.product(modes, modes):
+            assert float(one(two(along))(0.0)) == pytest.approx(want, rel=1e-6, abs=1e-6)
+
+
+def test_pseudoinverses_of_deficient_rank_along_matrices_of_that_rank():
+    with xc.enable_x64():
+        u, du, v = (rng.standard_normal(s) for s in ((5, 2), (5, 2), (2, 4)))
+        along = lambda t: (la.pinv((u + t * du) @ xnp.asarray(v)) ** 3).sum()
+        slope, h = xc.grad(along), 1e-5
+        want = (float(slope(h)) - float(slope(-h))) / (2 * h)
+        for one, two in itertools.product((xc.jacfwd, xc.jacrev), repeat=2):
+            assert float(one(two(along))(0.0)) == pytest.approx(want, rel=1e-5)

@@ -1,5 +1,7 @@
 """Ranks, null spaces and ranges of matrices of all sizes that their dtype has."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -71,3 +73,17 @@ def test_least_squares_do_not_depend_on_units(dtype):
     x, _, rank, s = xnp.linalg.lstsq(one, at)
     assert int(rank) == RANK
     np.testing.assert_allclose(x, small[24], rtol=1e-5)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("given", [{}, {"tol": 0.1}, {"rtol": 0.1}])
+def test_ranks_of_what_is_not_finite(bad, given):
+    """Not 0, which is the rank of zero; in compiled code there is no other number."""
+    a = xnp.asarray([[[1.0, bad], [0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]]])
+    for rank in (la.matrix_rank, xnp.linalg.matrix_rank):
+        with pytest.raises(np.linalg.LinAlgError, match="has NaN or infinities"):
+            rank(a[0], **given)
+        with pytest.raises(np.linalg.LinAlgError, match="has NaN or infinities"):
+            rank(a, **given)
+        assert rank(a[1], **given) == 2
+        assert xc.jit(functools.partial(rank, **given))(a).tolist() == [0, 2]

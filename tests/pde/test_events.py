@@ -1,5 +1,7 @@
 """Zeros on the way of a solution: their times, what they do, and derivatives of both."""
 
+import functools
+
 import numpy as np
 import pytest
 import scipy.integrate
@@ -234,3 +236,57 @@ def test_solve_ivp_tells_what_is_zero_at_the_end_of_a_step_once(method):
     for found, want in zip(got.t_events, [[1], [1], [1.5], [1, 2]], strict=True):
         assert len(found) == len(want)
         np.testing.assert_allclose(found, want, rtol=1e-14)
+
+
+def _hit(p, tableau=pde.DORMAND_PRINCE):
+    """When a growing u is 1.5: log(1.5) / p."""
+    return pde.integrate(
+        lambda u, t: p * u, xnp.asarray(1.0), [0.0, 1.0], events=pde.Event(lambda u, t: u - 1.5), rtol=1e-9,
+        atol=1e-9, tableau=tableau, report=True,
+    ).t_events[0][0]  # fmt: skip
+
+
+def _thrown(v, tableau=pde.DORMAND_PRINCE):
+    """When a ball thrown upwards from 1 is at 0."""
+    return pde.integrate(
+        lambda u, t: xnp.stack([u[1], -G + 0 * u[1]]), xnp.stack([1.0 + 0 * v, v]), [0.0, 1.0],
+        events=pde.Event(lambda u, t: u[0], direction=-1), rtol=1e-9, atol=1e-9, tableau=tableau, report=True,
+    ).t_events[0][0]  # fmt: skip
+
+
+def _after_a_jump(v, tableau=pde.DORMAND_PRINCE):
+    """Where the ball is at 1, having kept 0.8 of its speed."""
+    hit = pde.Event(
+        lambda u, t: u[0], direction=-1, jump=lambda u, t: xnp.stack([0 * u[0], -0.8 * u[1]])
+    )
+    return pde.integrate(
+        lambda u, t: xnp.stack([u[1], -G + 0 * u[1]]), xnp.stack([1.0 + 0 * v, v]), [0.0, 1.0], events=hit,
+        rtol=1e-9, atol=1e-9, tableau=tableau,
+    )[-1, 0]  # fmt: skip
+
+
+def _closed_after_a_jump(v):
+    t, s = (v + np.sqrt(v * v + 2 * G)) / G, np.sqrt(v * v + 2 * G)
+    return 0.8 * s * (1 - t) - G / 2 * (1 - t) ** 2
+
+
+@pytest.mark.parametrize("tableau", ["DORMAND_PRINCE", "RODAS5P"])
+@pytest.mark.parametrize(
+    "f, closed",
+    [
+        (_hit, lambda p: np.log(1.5) / p),
+        (_thrown, lambda v: (v + np.sqrt(v * v + 2 * G)) / G),
+        (_after_a_jump, _closed_after_a_jump),
+    ],
+)
+def test_second_derivatives(f, closed, tableau):
+    with xc.enable_x64():
+        f = functools.partial(f, tableau=getattr(pde, tableau))
+        x, h = xnp.asarray(1.0), 1e-4
+        assert float(f(x)) == pytest.approx(closed(1.0), rel=1e-7)
+        slope = (closed(1 + h) - closed(1 - h)) / (2 * h)
+        assert float(xc.grad(f)(x)) == pytest.approx(slope, rel=1e-6)
+        bend = (closed(1 + h) - 2 * closed(1.0) + closed(1 - h)) / h**2
+        assert float(xc.jacfwd(xc.jacfwd(f))(x)) == pytest.approx(bend, rel=1e-5)
+        if tableau == "DORMAND_PRINCE":
+            assert float(xc.hessian(f)(x)) == pytest.approx(bend, rel=1e-5)

@@ -178,6 +178,21 @@ def test_vq():
         xs.cluster.vq.vq(obs, codes[:, :2])
 
 
+@pytest.mark.parametrize("bits", [32, 64])
+def test_vq_at_any_scale(bits):
+    r = np.random.default_rng(0)
+    rows, codes = r.normal(size=(300, 3)), r.normal(size=(7, 3))
+    codes[3] = rows[5]
+    wanted = scipy.cluster.vq.vq(rows, codes)[0]
+    with xc.enable_x64(bits == 64):
+        for power in (0, 30, -30) if bits == 32 else (0, 200, -200, 300, -290):
+            given = [(x * 10.0**power).astype(f"float{bits}") for x in (rows, codes)]
+            np.testing.assert_array_equal(xc.scipy.cluster.vq.vq(*given)[0], wanted)
+        far = np.concatenate([codes, np.full((1, 3), 1e37 if bits == 32 else 1e300)])
+        given = [x.astype(f"float{bits}") for x in (rows, far)]
+        np.testing.assert_array_equal(xc.scipy.cluster.vq.vq(*given)[0], wanted)
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_curves_of_data_that_are_not_finite(value):
     x, y = np.arange(5.0), np.array([1.0, 2.0, value, 4.0, 5.0])

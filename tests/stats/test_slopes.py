@@ -43,12 +43,13 @@ def differences(slopes, at):
     return np.stack(columns, axis=-1)
 
 
-def check(f, points, rtol=2e-5):
-    """Gradients and Hessians beside differences."""
+def check(f, points, rtol=2e-5, whole=False):
+    """Gradients, and rows of Hessians, of which the first one is that of the density, beside differences."""
     numbers = tuple(range(len(points[0])))
     value = xc.jit(lambda *x: f(*x)[None])
     gradient = xc.jit(lambda *x: xc.numpy.stack(xc.grad(f, numbers)(*x)))
-    hessian = xc.jit(xc.jacfwd(lambda *x: gradient(*x), numbers))
+    rows = xc.jit(lambda *x: xc.numpy.stack(xc.grad(xc.grad(f), numbers)(*x))[None])
+    hessian = xc.jit(xc.jacfwd(lambda *x: gradient(*x), numbers)) if whole else None
     for at in points:
         slopes = np.asarray(gradient(*at))
         want = differences(lambda *x: np.asarray(value(*x)), at)[0]
@@ -56,10 +57,12 @@ def check(f, points, rtol=2e-5):
         np.testing.assert_allclose(slopes, want, rtol=rtol, atol=rtol * size)
         want = differences(lambda *x: np.asarray(gradient(*x)), at)
         size = np.abs(want).max() + size
-        found = np.stack(hessian(*at), axis=-1)
+        found = np.stack(hessian(*at), axis=-1) if hessian else np.asarray(rows(*at))
+        want = want if hessian else want[:1]
         np.testing.assert_allclose(found, want, rtol=10 * rtol, atol=10 * rtol * size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", SIDES)
 @pytest.mark.parametrize("name", NAMES)
 def test_sides(name, which):
@@ -69,6 +72,7 @@ def test_sides(name, which):
         check(getattr(family, which), [(x, *shapes, 0.3, 1.7) for x in places])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", ["ppf", "isf"])
 @pytest.mark.parametrize("name", NAMES)
 def test_quantiles(name, which):
@@ -77,6 +81,7 @@ def test_quantiles(name, which):
         check(getattr(family, which), [(q, *shapes, 0.3, 1.7) for q in (0.02, 0.4, 0.97)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["gennorm", "t", "truncnorm", "vonmises", "wald"])
 def test_orders_of_the_modes(name):
     """Reverse over reverse, reverse over forward and forward over forward are forward over reverse."""
@@ -98,6 +103,7 @@ MIDDLES = {  # of families that are symmetric and smooth there
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", [*SIDES, "ppf", "isf"])
 @pytest.mark.parametrize("name", MIDDLES)
 def test_middles(name, which):
@@ -108,6 +114,31 @@ def test_middles(name, which):
         if name == "gennorm":
             with_square = (0.5 if which in ("ppf", "isf") else 0.0, 2.0)
             check(getattr(family, which), [with_square], rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", MIDDLES)
+def test_at_the_middle(name):
+    with xc.enable_x64():
+        family, shapes = getattr(stats, name), MIDDLES[name]
+        p = float(family.pdf(0.3, *shapes, 0.3, 1.7))
+        found = [xc.jit(xc.grad(getattr(family, which))) for which in ("cdf", "ppf")]
+        assert float(found[0](0.3, *shapes, 0.3, 1.7)) == pytest.approx(p, rel=1e-12)
+        assert float(found[1](0.5, *shapes, 0.3, 1.7)) == pytest.approx(1 / p, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["invgauss", "truncnorm", "vonmises", "wald"])
+def test_quantiles_bend(name):
+    """q'' = -p' / p³, and by a parameter what differences of slopes are."""
+    with xc.enable_x64():
+        family, shapes = getattr(stats, name), shapes_of(name)
+        slope, second = (xc.jit(f(family.ppf)) for f in (xc.grad, lambda f: xc.grad(xc.grad(f))))
+        density, h = (lambda x: float(family.pdf(x, *shapes))), 1e-5
+        for q in (0.05, 0.3, 0.97):
+            x = float(family.ppf(q, *shapes))
+            rise = (density(x + h) - density(x - h)) / (2 * h)
+            assert float(second(q, *shapes)) == pytest.approx(-rise / density(x) ** 3, rel=1e-6)
+            moved = (float(slope(q, *shapes, h)) - float(slope(q, *shapes, -h))) / (2 * h)
+            assert moved == pytest.approx(0.0, abs=1e-6)  # loc moves it as a whole
 
 
 def test_circles():

@@ -110,7 +110,7 @@ def _gennorm_ppf(q, beta):
 _GENNORM = Formulas(
     lambda z, beta: xnp.log(0.5 * beta) - special.gammaln(1 / beta) - _power_size(z, beta),
     _gennorm_cdf, logcdf=_gennorm_logcdf, ppf=_gennorm_ppf,
-    shapes=("beta",), valid=_positive, symmetric=True, wide=True, by_density=True,
+    shapes=("beta",), valid=_positive, symmetric=True, wide=True, slopes="level",
 )  # fmt: skip
 gennorm = Family(
     "gennorm", "The generalized normal distribution: density proportional to e^-|x|^β.", _GENNORM
@@ -266,7 +266,7 @@ _T = Formulas(
     valid=_positive,
     symmetric=True,
     wide=True,
-    by_density=True,
+    slopes="level",
 )
 t = Family(
     "t",

@@ -49,7 +49,8 @@ class Formulas:
       open_low: the lower end does not belong to the support.
       whole: the variate is a whole number.
       wide: the terms of the formulas cancel, so 32 bits are computed in float64.
-      by_density: derivatives of ppf and isf are those of where cdf is q, not of their formulas.
+      slopes: how derivatives of ppf and isf are found: from the "formula"; by q from the density, where the formula is
+        flat at the "level" 1/2; or all of them from the "equation" cdf = q, as without a formula.
     """
 
     log_density: Callable
@@ -69,7 +70,7 @@ class Formulas:
     open_low: bool = False
     whole: bool = False
     wide: bool = False
-    by_density: bool = False
+    slopes: str = "formula"
 
 
 def named(name: str) -> Any:
@@ -357,9 +358,9 @@ def _quantiles(f: Formulas, which: str) -> Callable:
     """The inverse of cdf or sf, of 0 < q < 1."""
     found = f.ppf is not None or f.isf is not None
     value = _inverse(f, which) if found else lambda q, *s: _sought(f, which, q, s)
-    if f.whole or (found and not f.by_density):
+    if f.whole or (found and f.slopes == "formula"):
         return value
-    return quantile_by_density(sides(f), f.log_density, len(f.shapes), which, value)
+    return quantile_by_density(f, sides(f), which, value)
 
 
 def _inverse(f: Formulas, which: str):

@@ -47,6 +47,17 @@ def _with_slopes(g: Callable, slopes: list) -> Callable:
     return f
 
 
+def _known_along(g: Callable, first: Callable, count: int) -> Callable:
+    """g of so many arguments, whose derivative by the first one is given."""
+
+    def by_other(k):
+        slope = _partial(g, k)
+        more = [_partial(slope, j) for j in range(1, count)]
+        return _with_slopes(slope, [_partial(first, k), *more])
+
+    return _with_slopes(g, [first, *map(by_other, range(1, count))])
+
+
 def by_density(f, which: str, g: Callable) -> Callable:
     """A side of a family, g(z, *shapes): "cdf", "sf", "logcdf" or "logsf"."""
     sign = 1.0 if which.endswith("cdf") else -1.0
@@ -57,23 +68,16 @@ def by_density(f, which: str, g: Callable) -> Callable:
         some = log_p > -xnp.inf
         return sign * xnp.where(some, xnp.exp(xnp.where(some, log_p, 0.0)), 0.0)
 
-    def by_shape(k):
-        slope = _partial(g, k)
-        more = [_partial(slope, j) for j in range(1, count)]
-        return _with_slopes(slope, [_partial(density, k), *more])
-
-    count = len(f.shapes) + 1
-    side = _with_slopes(g, [density, *map(by_shape, range(1, count))])
+    side = _known_along(g, density, len(f.shapes) + 1)
     return side
 
 
-def quantile_by_density(
-    sides: dict, log_density: Callable, count: int, which: str, value: Callable
-) -> Callable:
-    """value(q, *shapes), the inverse of cdf or sf, with the derivatives of that."""
+def quantile_by_density(f, sides: dict, which: str, value: Callable) -> Callable:
+    """value(q, *shapes), the inverse of cdf or sf: where it moves is known from these and the density. Where the family
+    knows by ``slopes`` that its formula has the derivatives by the shapes, the density gives that by q alone."""
 
     def per_density(x, z, shapes):
-        log_p = log_density(z, *shapes)
+        log_p = f.log_density(z, *shapes)
         some = xnp.isfinite(log_p) & xnp.isfinite(x)
         return xnp.where(some, xnp.where(some, x, 0.0) * xnp.exp(-xnp.where(some, log_p, 0.0)), 0.0)
 
@@ -90,5 +94,9 @@ def quantile_by_density(
 
         return slope
 
-    quantile = _with_slopes(value, [by_level, *map(by_shape, range(1, count + 1))])
+    count = len(f.shapes) + 1
+    if f.slopes == "level":
+        quantile = _known_along(value, by_level, count)
+    else:
+        quantile = _with_slopes(value, [by_level, *map(by_shape, range(1, count))])
     return quantile

@@ -122,7 +122,7 @@ _TRUNCNORM = Formulas(
     logcdf=_truncated_logcdf, logsf=_truncated_logsf,
     ppf=_truncated_ppf, isf=lambda q, a, b: -_truncated_ppf(q, -b, -a),
     shapes=("a", "b"), low=lambda a, b: a, high=lambda a, b: b, inside=_truncated_inside,
-    valid=lambda a, b: a < b, wide=True, by_density=True,
+    valid=lambda a, b: a < b, wide=True, slopes="equation",
 )
 # fmt: on
 truncnorm = Family(
