@@ -12,7 +12,7 @@ import importlib as _importlib
 import typing as _typing
 from contextlib import AbstractContextManager as _Context
 
-from . import numpy
+from . import config, numpy
 from ._backend.client import Device
 from ._control.callback import effects_barrier, pure_callback
 from ._control.checkpoint import checkpoint_policies, remat
@@ -22,7 +22,6 @@ from ._control.mapped import pmap, shard_map
 from ._control.passes import fwd_and_bwd
 from ._control.scopes import named_call, named_scope
 from ._control.sharding import with_sharding_constraint as reshard
-from ._core import config
 from ._core.array import Array
 from ._core.devices import (
     block_until_ready, default_backend, default_device, device_count, device_get, device_put,

@@ -1,4 +1,4 @@
-// Tables of more than eight rows are sorted by a click on a heading, and back by another; what a cell counts stays
+// Tables of more than three rows are sorted by a click on a heading, and back by another; what a cell counts stays
 // on one line.
 (() => {
   const UNITS = {
@@ -35,7 +35,7 @@
     }
     for (const table of document.querySelectorAll(".bd-article table")) {
       const regular = table.tHead && table.tHead.rows.length === 1 && table.tBodies.length === 1;
-      if (!regular || table.tBodies[0].rows.length < 9) continue;
+      if (!regular || table.tBodies[0].rows.length < 4) continue;
       const wide = [...table.tBodies[0].rows].some((r) => r.cells.length !== table.tHead.rows[0].cells.length);
       if (wide) continue;
       [...table.tHead.rows[0].cells].forEach((head, k) => {

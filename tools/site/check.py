@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import html
+import importlib
 import os
 import re
 import sys
@@ -14,7 +15,7 @@ import zlib
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from .names import ROOT, canonical, page_of
+from .names import ACTS, ROOT, canonical, page_of, public_modules
 
 LOADS = {("script", "src"), ("link", "href"), ("img", "src"), ("iframe", "src"), ("source", "src")}
 NOT_LOADED = {"canonical", "next", "prev", "author", "search", "index"}
@@ -85,12 +86,19 @@ def _leads(path: str, address: str, found: dict[str, Page], files: set[str]) -> 
 
 def missing(out: Path, found: dict[str, Page]) -> list[str]:
     """Public names without an anchor on the page that is theirs."""
-    lost = []
+    lost = [f"{name}: in __all__, and has no page" for name in _promised() - set(canonical())]
     for name, owner in canonical().items():
         page = str(out / f"{page_of()[owner]}.html")
         if page not in found or name not in found[page].anchors:
             lost.append(f"{name}: no place in {page_of()[owner]}.html")
     return lost
+
+
+def _promised() -> set[str]:
+    """Every name in an `__all__`, but for modules that are listed as such."""
+    held = {m: importlib.import_module(m) for m in public_modules()}
+    every = {f"{m}.{n}" for m, module in held.items() for n in getattr(module, "__all__", ())}
+    return every - set(held) - set(ACTS)
 
 
 def inventory(out: Path) -> list[str]:

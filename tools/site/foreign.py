@@ -209,3 +209,55 @@ TOLD["xcore.ops.index"] = """An index as a value, as of ``numpy.s_``.
     >>> xc.ops.index[1:3, 0]
     (slice(1, 3, None), 0)
     """
+
+
+_CONSTANTS = {
+    "pi": ("π, half of a full turn", "round(xnp.pi, 5)", "3.14159"),
+    "e": ("e, the base of natural logarithms", "round(xnp.e, 5)", "2.71828"),
+    "euler_gamma": ("γ, the constant of Euler and Mascheroni", "round(xnp.euler_gamma, 5)", "0.57722"),
+    "inf": ("Infinity, a Python float", "xnp.inf > 1e308", "True"),
+    "nan": ("What is no number, a Python float that differs from itself", "xnp.nan == xnp.nan", "False"),
+    "newaxis": (
+        "``None`` by the name that it has in indices, where it makes an axis of length 1",
+        "xnp.ones(3)[:, xnp.newaxis].shape", "(3, 1)",
+    ),
+    "dtype": ("NumPy's class of dtypes, which arrays here have, too", 'xnp.dtype("float32").itemsize', "4"),
+    "object_": ("NumPy's dtype of Python objects, which no array here has", "xnp.object_.__name__", "'object_'"),
+    "ComplexWarning": (
+        "What NumPy warns of where an imaginary part is dropped", "issubclass(xnp.ComplexWarning, Warning)", "True",
+    ),
+}  # fmt: skip
+_KINDS = {
+    "generic": ("all", "bool"), "number": ("all numbers", "int8"), "integer": ("integers", "uint8"),
+    "signedinteger": ("integers with a sign", "int32"), "unsignedinteger": ("integers without a sign", "uint32"),
+    "inexact": ("real and complex floating-point numbers", "complex64"),
+    "floating": ("real floating-point numbers", "float16"),
+    "complexfloating": ("complex numbers", "complex64"),
+}  # fmt: skip
+TOLD |= {
+    f"xcore.numpy.{name}": f"""{text}.
+
+    >>> import xcore.numpy as xnp
+    >>> {code}
+    {shown}
+    """
+    for name, (text, code, shown) in _CONSTANTS.items()
+}
+TOLD |= {
+    f"xcore.numpy.{name}": f"""The kind of the dtypes of {what}, for ``xnp.issubdtype``.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.issubdtype(xnp.{example}, xnp.{name})
+    True
+    """
+    for name, (what, example) in _KINDS.items()
+}
+TOLD |= {
+    f"xcore.numpy.{name}": f"""The kind of the dtypes of {what}, of which there are no arrays here.
+
+    >>> import xcore.numpy as xnp
+    >>> xnp.issubdtype(xnp.float32, xnp.{name})
+    False
+    """
+    for name, what in (("flexible", "texts, bytes and records"), ("character", "texts and bytes"))
+}

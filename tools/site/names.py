@@ -34,6 +34,13 @@ PEERS = {
 }  # fmt: skip
 
 
+# What a module passes on from NumPy and offers without an ``__all__``.
+PASSED_ON = {
+    "xcore.numpy": """
+        pi e inf nan euler_gamma newaxis dtype generic number integer signedinteger unsignedinteger inexact floating
+        complexfloating flexible character object_ ComplexWarning""".split(),
+}
+
 # What does something when it is imported, and so is described on a page of its own (docs/ecosystem.md).
 ACTS = ("xcore.as_jax",)
 
@@ -57,7 +64,7 @@ class Place:
     @property
     def kind(self) -> str:
         if inspect.isclass(self.value) and self.value is not Any:
-            return "class"
+            return "data" if self.value.__module__.startswith("numpy") else "class"
         return "function" if inspect.isroutine(self.value) else "data"
 
 
@@ -80,7 +87,8 @@ def public_names(module: ModuleType) -> dict[str, object]:
     """What a module offers: its `__all__`, or what it defines or passes on from inside xcore."""
     if hasattr(module, "__all__"):
         return {name: getattr(module, name) for name in module.__all__}
-    return {name: value for name, value in vars(module).items() if _offered(name, value)}
+    offered = {name: value for name, value in vars(module).items() if _offered(name, value)}
+    return offered | {name: getattr(module, name) for name in PASSED_ON.get(module.__name__, ())}
 
 
 def _offered(name: str, value: object) -> bool:

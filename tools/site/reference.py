@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import enum
 import functools
 import importlib
 import inspect
@@ -34,7 +35,8 @@ PACKAGES = {
         xcore.scipy.special xcore.scipy.stats xcore.scipy.cluster xcore.scipy.cluster.vq
         xcore.scipy.spatial xcore.scipy.spatial.transform""",
     "Devices and runs": """
-        xcore.sharding xcore.distributed xcore.multihost xcore.checkpoint xcore.profiler xcore.stages xcore.export""",
+        xcore.config xcore.sharding xcore.distributed xcore.multihost xcore.checkpoint xcore.profiler xcore.stages
+        xcore.export""",
     "Finding mistakes": "xcore.errors xcore.sanitize xcore.checkify xcore.debug xcore.testing xcore.typing",
 }
 
@@ -258,7 +260,15 @@ def _members(place: Place) -> list[str]:
     held = {n: staticmethod(v) for n, v in own.items() if n[0] != "_" and inspect.isroutine(v)}
     found = {n: v for n, v in (held | found).items() if not isinstance(v, Elsewhere)}
     told = [_member(place, n, v) for n, v in found.items() if n not in fields]
-    return told + [_hidden(f"{place.name}.{n}", "method") for n in _unsaid(cls, {*found, *fields})]
+    unsaid = [(n, "method") for n in _unsaid(cls, {*found, *fields})]
+    told_above = [(n, "attribute") for n in sorted(_attributes(cls, fields)) if n not in found]
+    return told + [_hidden(f"{place.name}.{n}", kind) for n, kind in unsaid + told_above]
+
+
+def _attributes(cls: type, fields: set[str]) -> set[str]:
+    """Fields of a record, and members of an enumeration: the docstring of the class tells of them."""
+    members = getattr(cls, "__members__", {}) if issubclass(cls, enum.Enum) else {}
+    return {n for n in {*fields, *members} if n[0] != "_"}
 
 
 def _unsaid(cls: type, told: set[str]) -> list[str]:
@@ -305,7 +315,9 @@ def _member(place: Place, name: str, value: object) -> str:
 def _package(module: str) -> str:
     held = importlib.import_module(module)
     doc = inspect.getdoc(held) or ""
-    parts = [heading(module), f".. py:module:: {module}", rest(doc, link_from(module))]
+    has_table = re.search(r"^=+( +=+)+$", doc, re.M)  # written in Sphinx's own form
+    parts = [heading(module), f".. py:module:: {module}"]
+    parts.append(doc if has_table else rest(doc, link_from(module)))
     inner = [n for n, v in public_names(held).items() if inspect.ismodule(v)]
     if inner and module != "xcore":
         packages = [full for n in inner if (full := f"{module}.{n}") in public_modules()]

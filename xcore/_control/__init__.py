@@ -7,7 +7,7 @@ from .._transforms.map import vmap
 from . import lowered_for
 from .callback import pure_callback
 from .cond import cond, platform_dependent, switch
-from .custom import closure_convert, custom_jvp, custom_vjp, stop_gradient
+from .custom import SymbolicZero, closure_convert, custom_jvp, custom_vjp, stop_gradient
 from .custom_batch import custom_vmap
 from .implicit import custom_linear_solve, custom_root
 from .jit import eval_shape, jit

@@ -295,6 +295,9 @@ def base() -> Settings:
 def read(name: str) -> Any:
     """The value of a setting that holds here and now; ``config.name`` says the same.
 
+    Args:
+      name: a name of the table, also with a ``jax_`` in front.
+
     >>> import xcore as xc
     >>> xc.config.read("jax_debug_nans"), xc.config.jax_enable_x64
     (False, False)
@@ -320,6 +323,10 @@ def __getattr__(name: str) -> Any:
 
 def update(name: str, value: Any) -> None:
     """Change a setting for the whole process.
+
+    Args:
+      name: a name of the table, also with a ``jax_`` in front.
+      value: what it becomes.
 
     >>> import xcore as xc
     >>> xc.config.update("jax_enable_x64", False)
@@ -354,6 +361,9 @@ def _update_runtime(name: str, value: Any) -> None:
 @contextlib.contextmanager
 def override(**changes: Any) -> Generator[None]:
     """Settings for a block, in this thread only.
+
+    Args:
+      changes: values by names of the table.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> with xc.config.override(default_bits=64):

@@ -13,8 +13,7 @@ import operator
 from collections.abc import Callable
 
 from .. import numpy as xnp
-from .._control import custom_jvp, jvp
-from ..custom_derivatives import SymbolicZero
+from .._control import SymbolicZero, custom_jvp, jvp
 
 
 def _partial(g: Callable, k: int) -> Callable:
