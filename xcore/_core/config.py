@@ -1,41 +1,41 @@
 """Settings: one immutable record for the process, overridable for a block of one thread.
 
-==========================  ==========  ============================================================
-name                        default     meaning
-==========================  ==========  ============================================================
-default_bits                32          width of Python numbers and of creation functions: 32 or 64
-narrow                      False       64-bit values that come in, or are asked for, become 32 bits
-                                        wide while default_bits is 32, as in JAX
-clamp                       False       positions out of range, and parameters of draws, that are known when a
-                                        program is made are what others are: the nearest is read, none is
-                                        written, as in JAX, and what no distribution has draws NaN or -1;
-                                        matrices that cannot be factorised give NaN or infinity, no error
-shared_gradients            False       derivatives taken inside of shard_map are those of values that its
-                                        devices share, as in JAX, not each device's own
-numpy_dtype_promotion       standard    "strict" forbids you implicit promotion between dtypes
-numpy_rank_promotion        allow       "warn" or "raise" when operands of yours differ in rank
-default_device              None        device for new arrays; None is the first one
-default_matmul_precision    None        None (full), "default", "high", "highest", "tensorfloat32_3x" (about
-                                        as exact as full on a GPU, and faster), or a dtype name
+==========================  ============  ============================================================
+name                        default       meaning
+==========================  ============  ============================================================
+default_bits                32            width of Python numbers and of creation functions: 32 or 64
+narrow                      False         64-bit values that come in, or are asked for, become 32 bits
+                                          wide while default_bits is 32, as in JAX
+clamp                       False         positions out of range, and parameters of draws, that are known when a
+                                          program is made are what others are: the nearest is read, none is
+                                          written, as in JAX, and what no distribution has draws NaN or -1;
+                                          matrices that cannot be factorised give NaN or infinity, no error
+shared_gradients            False         derivatives taken inside of shard_map are those of values that its
+                                          devices share, as in JAX, not each device's own
+numpy_dtype_promotion       standard      "strict" forbids you implicit promotion between dtypes
+numpy_rank_promotion        allow         "warn" or "raise" when operands of yours differ in rank
+default_device              None          device for new arrays; None is the first one
+default_matmul_precision    None          None (full), "default", "high", "highest", "tensorfloat32_3x" (about
+                                          as exact as full on a GPU, and faster), or a dtype name
 default_prng_impl           threefry2x32  generator behind random.key
-threefry_partitionable      True        element i of a Threefry stream is a function of (key, i); False: the bits that
-                                        jax gave before 0.5, which depend on how many are drawn
-disable_jit                 False       run jitted functions and loops as plain Python
-disable_most_optimizations  False       compile several times faster to programs that run slower
-plain                       False       write nothing in a way that only a CPU's speed needs
-enable_checks               False       re-derive every type of every program (for xcore's own tests)
-check_tracer_leaks          False       raise where a traced value leaves its function
-debug_nans                  False       raise at the first operation that makes a NaN
-debug_infs                  False       the same for infinities
-debug_checks                False       run debug_check and check dynamic indices
-debug_key_reuse             False       raise when a random key is used twice
-sanitize                    False       all of these, and more: see docs/sanitize.md
-sanitize_cancellation       False       warn of sums that lose their digits
-explain_cache_misses        False       print why a jitted function is traced again
-log_compiles                False       print each compilation and how long it took
-traceback_filtering         auto        "off" shows xcore's own frames in tracebacks
-mesh                        None        the mesh that bare PartitionSpecs mean
-==========================  ==========  ============================================================
+threefry_partitionable      True          element i of a Threefry stream is a function of (key, i); False: the bits that
+                                          jax gave before 0.5, which depend on how many are drawn
+disable_jit                 False         run jitted functions and loops as plain Python
+disable_most_optimizations  False         compile several times faster to programs that run slower
+plain                       False         write nothing in a way that only a CPU's speed needs
+enable_checks               False         re-derive every type of every program (for xcore's own tests)
+check_tracer_leaks          False         raise where a traced value leaves its function
+debug_nans                  False         raise at the first operation that makes a NaN
+debug_infs                  False         the same for infinities
+debug_checks                False         run debug_check and check dynamic indices
+debug_key_reuse             False         raise when a random key is used twice
+sanitize                    False         all of these, and more: see docs/sanitize.md
+sanitize_cancellation       False         warn of sums that lose their digits
+explain_cache_misses        False         print why a jitted function is traced again
+log_compiles                False         print each compilation and how long it took
+traceback_filtering         auto          "off" shows xcore's own frames in tracebacks
+mesh                        None          the mesh that bare PartitionSpecs mean
+==========================  ============  ============================================================
 
 Each is read from the environment as ``XCORE_<NAME>`` and accepted with a ``jax_`` prefix, as
 tutorials write it; ``enable_x64`` is another name for ``default_bits=64``. ``platforms`` and
