@@ -11,7 +11,7 @@ from tools.site import browser as chromium
 from tools.site.names import ROOT, page_of
 
 OUT = ROOT / "build" / "docs"
-FIRST = 6  # results that are looked at before one tries other words
+FIRST = 8  # results that are looked at before one tries other words
 
 pytestmark = [
     pytest.mark.skipif(chromium.find() is None, reason="no Chromium"),

@@ -59,7 +59,7 @@ WORDS = {
     "xcore.decomp.tt_svd": "tensor train, MPS, matrix product state",
     "xcore.stats.t": "confidence interval, Student, t test, tinv, t.ppf, t.interval, quantile of t",
     "xcore.stats.norm": "confidence interval, Gauss, bell curve, norminv, normpdf, normcdf, normal distribution",
-    "xcore.random.key": "random, seed, rng, PRNGKey, reproducible, key reuse",
+    "xcore.random.key": "random, seed, random seed, rng, PRNGKey, reproducible, key reuse",
     "xcore.random.split": "random, seed, parallel streams, key reuse, independent random numbers",
     "xcore.random.normal": "Monte Carlo, randn, Gaussian noise, simulation, normal distribution",
     "xcore.random.uniform": "Monte Carlo, rand",
