@@ -106,3 +106,24 @@ BAD = [
 def test_errors(call, pattern):
     with pytest.raises((ValueError, TypeError), match=pattern):
         call()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_values_that_are_not_finite_have_no_range(bad):
+    """As in NumPy; with a range, or edges, they are in no bin."""
+    x = xnp.asarray([1.0, bad, 2.0])
+    for f in (
+        xnp.histogram,
+        xnp.histogram_bin_edges,
+        lambda x: xnp.histogram2d(x, x),
+        lambda x: xnp.histogramdd(x[:, None]),
+    ):
+        with pytest.raises(ValueError, match="must be finite where range is left out"):
+            f(x)
+    for how in ({"range": (0, 3)}, {"bins": np.array([0.0, 1.0, 3.0])}):
+        counts, edges = xnp.histogram(x, **how)
+        wanted = np.histogram(np.asarray(x), **how)
+        np.testing.assert_array_equal(counts, wanted[0])
+        np.testing.assert_allclose(edges, wanted[1])
+    with xc.config.override(clamp=True):
+        assert xnp.histogram(x)[0].shape == (10,)

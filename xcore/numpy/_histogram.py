@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .._control.checks import check_positions
-from .._core import Array, ArrayType, dtypes, errors, findings, from_numpy, fused, typeof
+from .._core import Array, ArrayType, config, dtypes, errors, findings, from_numpy, fused, typeof
 from . import _reduce
 from ._creation import asarray
 from ._elementwise import minimum
@@ -143,7 +143,13 @@ def _edges(who: str, a, bins, range):
     known = all(isinstance(x, (int, float, np.generic)) for x in ends)
     if known and not (sorted(ends) == ends and np.isfinite(ends).all()):
         raise errors.bad_argument(who, "range", range, "finite and rising: (lowest, highest)")
-    return _even_edges([a, *ends], bins)
+    edges = _even_edges([a, *ends], bins)
+    if type(edges) is Array and not config.settings().clamp and not np.isfinite(edges).all():
+        want = "finite where range is left out: NaN and infinities are in no bin"
+        raise errors.bad_argument(
+            who, "the values", a, want, "Give range=, or leave them out: a[xnp.isfinite(a)]."
+        )
+    return edges
 
 
 def _check_rising(who: str, edges) -> None:
