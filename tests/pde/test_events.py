@@ -270,12 +270,14 @@ def _closed_after_a_jump(v):
     return 0.8 * s * (1 - t) - G / 2 * (1 - t) ** 2
 
 
-@pytest.mark.parametrize("tableau", ["DORMAND_PRINCE", "RODAS5P"])
+@pytest.mark.parametrize(
+    "tableau", ["DORMAND_PRINCE", pytest.param("RODAS5P", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize(
     "f, closed",
     [
-        (_hit, lambda p: np.log(1.5) / p),
-        (_thrown, lambda v: (v + np.sqrt(v * v + 2 * G)) / G),
+        pytest.param(_hit, lambda p: np.log(1.5) / p, marks=pytest.mark.slow),
+        pytest.param(_thrown, lambda v: (v + np.sqrt(v * v + 2 * G)) / G, marks=pytest.mark.slow),
         (_after_a_jump, _closed_after_a_jump),
     ],
 )

@@ -39,7 +39,13 @@ SAME = {  # coefficients that are 2 and 1 / 2
 }
 
 
-@pytest.mark.parametrize("case", CASES)
+FEW = ("nodes", "polar")
+cases = pytest.mark.parametrize(
+    "case", [name if name in FEW else pytest.param(name, marks=pytest.mark.slow) for name in CASES]
+)
+
+
+@cases
 @pytest.mark.parametrize("given", SAME)
 def test_are_what_numbers_are(case, given):
     with xc.enable_x64():
@@ -52,7 +58,7 @@ def test_are_what_numbers_are(case, given):
         np.testing.assert_allclose(other.absolute(), one.absolute(), rtol=1e-12)
 
 
-@pytest.mark.parametrize("case", CASES)
+@cases
 @pytest.mark.parametrize("which", [0, 1])
 def test_derivatives(case, which):
     with xc.enable_x64():
