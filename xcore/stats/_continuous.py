@@ -102,9 +102,10 @@ def _gennorm_logcdf(z, beta):
 
 
 def _gennorm_ppf(q, beta):
-    lower = q < 0.5
-    size = special.gammainccinv(1 / beta, 2 * xnp.where(lower, q, 1 - q)) ** (1 / beta)
-    return xnp.where(lower, -size, size)
+    lower, middle = q < 0.5, q == 0.5
+    tail = xnp.where(middle, 0.5, 2 * xnp.where(lower, q, 1 - q))
+    size = special.gammainccinv(1 / beta, tail) ** (1 / beta)
+    return xnp.where(middle, 0.0, xnp.where(lower, -size, size))
 
 
 _GENNORM = Formulas(
