@@ -195,3 +195,18 @@ def test_where_the_support_of_beta_begins_and_ends(f):
         for a, want in ((1.0, -b * (b - 1)), (2.0, b * (b + 1)), (3.0, 0.0), (1.5, np.inf)):
             assert float(second(a, b, 0.0)) == pytest.approx(sign * want)
             assert float(second(b, a, 1.0)) == pytest.approx(-sign * want)
+
+
+@pytest.mark.parametrize("x", [-5.0, -40.0, -300.0, -1e4])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_far_in_the_tail_of_the_normal_distribution(x, dtype):
+    """Of its logarithm the slope is the inverse of Mills's ratio, without a difference of two large logarithms."""
+    t, log_p = np.dtype(dtype).type, -0.5 * x * x - 0.5 * np.log(2 * np.pi)
+    wanted = (
+        abs(x) / (1 - 1 / x**2 + 3 / x**4 - 15 / x**6)
+        if x < -30
+        else np.exp(log_p) / 2.866515718791945e-7
+    )
+    rtol = 4 * float(np.finfo(dtype).eps) + (1e-8 if x == -40.0 else 1e-12)
+    assert float(xc.grad(stats.norm.logcdf)(t(x))) == pytest.approx(wanted, rel=rtol)
+    assert float(xc.grad(stats.norm.logsf)(t(-x))) == pytest.approx(-wanted, rel=rtol)

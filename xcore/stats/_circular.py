@@ -71,7 +71,7 @@ def _circle_logcdf(z, kappa):
 _VONMISES = Formulas(
     _circle_log_density, _circle_cdf, lambda z, kappa: _circle_cdf(-z, kappa),
     logcdf=_circle_logcdf, logsf=lambda z, kappa: _circle_logcdf(-z, kappa),
-    shapes=("kappa",), valid=lambda kappa: kappa >= 0, wide=True,
+    shapes=("kappa",), valid=lambda kappa: kappa >= 0, wide=True, flat=True,
 )  # fmt: skip
 vonmises = Family(
     "vonmises",

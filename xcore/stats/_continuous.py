@@ -111,7 +111,7 @@ def _gennorm_ppf(q, beta):
 _GENNORM = Formulas(
     lambda z, beta: xnp.log(0.5 * beta) - special.gammaln(1 / beta) - _power_size(z, beta),
     _gennorm_cdf, logcdf=_gennorm_logcdf, ppf=_gennorm_ppf,
-    shapes=("beta",), valid=_positive, symmetric=True, wide=True, slopes="level",
+    shapes=("beta",), valid=_positive, symmetric=True, wide=True, slopes="level", flat=True,
 )  # fmt: skip
 gennorm = Family(
     "gennorm", "The generalized normal distribution: density proportional to e^-|x|^β.", _GENNORM

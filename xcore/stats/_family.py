@@ -49,6 +49,8 @@ class Formulas:
       open_low: the lower end does not belong to the support.
       whole: the variate is a whole number.
       wide: the terms of the formulas cancel, so 32 bits are computed in float64.
+      flat: cdf's formula changes its form at the middle, where it is flat: its derivatives by z are the density's. Far
+        in a tail formulas of logarithms have more digits than the difference of two logarithms.
       slopes: how derivatives of ppf and isf are found: from the "formula"; by q from the density, where the formula is
         flat at the "level" 1/2; or all of them from the "equation" cdf = q, as without a formula.
     """
@@ -71,6 +73,7 @@ class Formulas:
     whole: bool = False
     wide: bool = False
     slopes: str = "formula"
+    flat: bool = False
 
 
 def named(name: str) -> Any:
@@ -277,7 +280,7 @@ def log_of(p, rest):
 
 @functools.cache
 def sides(f: Formulas) -> dict:
-    """cdf, sf, and their logarithms, those that are not given made from the others; derivatives know the density."""
+    """cdf, sf, and their logarithms, those that are not given made from the others."""
     cdf = f.cdf
     assert cdf is not None
     sf = f.sf or _mirrored(cdf)
@@ -285,7 +288,7 @@ def sides(f: Formulas) -> dict:
     mirrored = _mirrored(logcdf) if f.symmetric else None
     logsf = f.logsf or mirrored or (lambda z, *s: log_of(sf(z, *s), cdf(z, *s)))
     given = {"cdf": cdf, "sf": sf, "logcdf": logcdf, "logsf": logsf}
-    return given if f.whole else {which: by_density(f, which, g) for which, g in given.items()}
+    return {which: by_density(f, which, g) for which, g in given.items()} if f.flat else given
 
 
 # What the four are below and above the support.
