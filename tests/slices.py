@@ -5,6 +5,8 @@ of case (each operation, method, kind of matrix, dtype, transformation), not eac
 """
 
 SLICES = {
+    "tests/linalg/test_generalised.py::test_claims_hold_over_scales": r"^(float32-4|float64-8)$",
+    "tests/linalg/test_generalised.py::test_pairs_beside_dense_ones": r"^(sigma-dense-complex128|BE-sparse-float64|SA-operator-float64)$",
     "tests/export/test_devices.py::test_meshes_and_shardings_drawn_at_random": r"^0$",
     # programs of one word length and special values are in every part
     "tests/fuzz/test_slice.py::test_slice": r"^[03]$",

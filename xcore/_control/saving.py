@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
+import json
 import operator
 import os
 import re
 import threading
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -155,7 +158,14 @@ def _meet(number: int, place: str) -> None:
 def _write(
     folder: Path, leaves: list, outline, metadata, number: int, after: Callable = lambda: None
 ) -> None:
-    """Write a checkpoint together with the other processes."""
+    """Write a checkpoint together with the other processes, and in turn with other threads."""
+    with store.lock(folder):
+        _write_alone(folder, leaves, outline, metadata, number, after)
+
+
+def _write_alone(
+    folder: Path, leaves: list, outline, metadata, number: int, after: Callable
+) -> None:
     first = process_index() == 0
     if first:
         store.begin(folder)
@@ -202,7 +212,20 @@ def save(path: str | Path, tree_: PyTree, *, metadata: Any = None) -> None:
     """
     folder = _folder(path)
     store.check_free(folder)
+    _check_metadata(metadata)
     _write(folder, _snapshot(tree_), _outline(tree_), metadata, next(_meetings))
+
+
+def _check_metadata(metadata: Any) -> None:
+    try:
+        json.dumps(metadata)
+    except (TypeError, ValueError) as e:
+        need = (
+            "what JSON can hold: dicts with texts as keys, lists, texts, numbers, True, False, None"
+        )
+        raise errors.bad_argument(
+            "checkpoint.save", "metadata", metadata, f"{need} ({e})"
+        ) from None
 
 
 # Restoring
@@ -226,7 +249,7 @@ def restore(
         does not matter.
       strict: False keeps leaves of ``like`` that the checkpoint does not have, and ignores what
         the checkpoint has beyond them.
-      cast: whether arrays may be restored to another dtype.
+      cast: whether leaves may be restored to another dtype. What that cannot hold is refused.
       prefix: of the paths in the checkpoint, to restore a part of it: ``"['params']"``.
       rename: the path in the checkpoint for a path in ``like``: a dict, or a function.
 
@@ -291,17 +314,60 @@ def _as_leaf(leaf: store.Leaf, x, target, cast: bool, name: str | None = None):
         dtype = getattr(x, "dtype", dtype)
     everything = (slice(None),) * len(leaf.shape)
     kind = leaf.kind if x is None else _PYTHON.get(type(x), "array")
+    convert = functools.partial(_converted, leaf, dtype)
     if kind in _PYTHON.values():
-        return leaf.read(everything).item()
+        value = leaf.read(everything).item()
+        return value if x is None else _as_number(leaf, value, type(x), cast, name)
     if isinstance(x, (np.ndarray, np.generic)) or (x is None and kind == "numpy"):
-        return leaf.read(everything).astype(dtype, copy=False)
+        return convert(leaf.read(everything))
     sharding = _where(x, target)
     if sharding is not None:
-        part = lambda index: leaf.read(index).astype(dtype, copy=False)  # noqa: E731
+        part = lambda index: convert(leaf.read(index))  # noqa: E731
         return make_array_from_callback(leaf.shape, sharding, part, dtype)
     weak = bool(getattr(x, "weak_type", False))
-    host = leaf.read(everything).astype(dtype, copy=False)
+    host = convert(leaf.read(everything))
     return from_host(host, default_placed(ArrayType(leaf.shape, host.dtype, weak)))
+
+
+def _converted(leaf: store.Leaf, dtype, value: np.ndarray) -> np.ndarray:
+    """In another dtype; refused where whole numbers cannot hold what was saved, or real ones its imaginary parts."""
+    if value.dtype == dtype:
+        return value
+    lost = None
+    if dtypes.is_complex(value.dtype) and not dtypes.is_complex(dtype):
+        lost = "has imaginary parts" if value.imag.any() else None
+        value = value.real
+    if lost is None and np.dtype(dtype).kind in "iu":
+        limits = np.iinfo(dtype)
+        inside = (value >= limits.min) & (value <= limits.max)  # false of NaN
+        lost = None if inside.all() else "has numbers out of its range"
+    if lost is not None:
+        raise CheckpointError(
+            f"xcore.checkpoint: {leaf.path} cannot be {np.dtype(dtype).name}: it {lost}."
+        )
+    return value.astype(dtype)
+
+
+_ORDER = (bool, int, float, complex)  # each holds those before it
+
+
+def _as_number(leaf: store.Leaf, value, kind: type, cast: bool, name):
+    """A Python number of the type asked for: of a narrower one with ``cast`` only."""
+    if type(value) is kind:
+        return value
+    if not cast and _ORDER.index(type(value)) > _ORDER.index(kind):
+        raise CheckpointError(
+            f"xcore.checkpoint: {name} should be {kind.__name__}, but {leaf.path} was saved as the "
+            f"{type(value).__name__} {value}. Pass cast=True to convert it."
+        )
+    if type(value) is complex and value.imag == 0:
+        value = value.real
+    try:
+        return kind(value)
+    except (TypeError, ValueError, OverflowError) as e:
+        raise CheckpointError(
+            f"xcore.checkpoint: {leaf.path} cannot be {kind.__name__}: {e}."
+        ) from None
 
 
 def _where(x, target) -> Sharding | None:
@@ -317,7 +383,10 @@ def _check_leaf(leaf: store.Leaf, x, cast: bool, name) -> None:
             f"xcore.checkpoint: {name} should have shape {shape}, but {leaf.path} was saved with shape {leaf.shape}."
         )
     dtype = getattr(x, "dtype", None)
-    if dtype is not None and np.dtype(dtype) != leaf.dtype and not cast:
+    if dtype is None or np.dtype(dtype) == leaf.dtype or cast:
+        return
+    plain = leaf.kind in _PYTHON.values()  # a number that has no width of its own
+    if not (plain and np.can_cast(leaf.dtype, dtype, "same_kind")):
         raise CheckpointError(
             f"xcore.checkpoint: {name} should be {np.dtype(dtype).name}, but {leaf.path} was saved as "
             f"{leaf.dtype.name}. Pass cast=True to convert it."
@@ -365,7 +434,7 @@ class Checkpointer:
 
     Args:
       directory: where the folders are.
-      keep: how many of the last steps stay; None keeps all.
+      keep: how many stay, of those saved last; None keeps all.
       asynchronous: False makes ``save`` return when the checkpoint is on the disk.
 
     >>> import xcore as xc, xcore.numpy as xnp, tempfile
@@ -389,15 +458,19 @@ class Checkpointer:
         )
         self.directory.mkdir(parents=True, exist_ok=True)
         store.sweep(self.directory)
+        self._warned = False
         self._thread: threading.Thread | None = None
         self._failure: list[BaseException] = []
 
     def all_steps(self) -> list[int]:
         """The steps of which there are checkpoints, in order."""
-        for name in self.directory.glob(".*.replaced"):
-            store.recover(self.directory / name.name[1:].removesuffix(".replaced"))
-        named = (p for p in self.directory.iterdir() if re.fullmatch("0|[1-9][0-9]*", p.name))
-        return sorted(int(p.name) for p in named if store.is_ours(p))
+        folders = {p.name: p for p in self.directory.iterdir()}
+        for old in self.directory.glob(
+            ".*.replaced"
+        ):  # of a crash: it counts as long as there is no other
+            folders.setdefault(old.name[1:].removesuffix(".replaced"), old)
+        named = ((name, p) for name, p in folders.items() if re.fullmatch("0|[1-9][0-9]*", name))
+        return sorted(int(name) for name, p in named if store.is_ours(p))
 
     def latest_step(self) -> int | None:
         """The last step of which there is a checkpoint; None if there is none."""
@@ -426,6 +499,8 @@ class Checkpointer:
         self.wait()
         folder = self.path(step)
         store.check_free(folder)
+        _check_metadata(metadata)
+        self._warn_of_later(step)
         tree_ = _snapshot(tree_), _outline(tree_)
         job = (folder, *tree_, metadata, next(_meetings), self._forget_old)
         if not self.asynchronous:
@@ -440,11 +515,25 @@ class Checkpointer:
         except BaseException as e:
             self._failure.append(e)
 
+    def _warn_of_later(self, step: int) -> None:
+        later = [k for k in self.all_steps() if k > step]
+        if later and not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"xcore.checkpoint: {self.directory} has steps after {step}, up to {later[-1]}, perhaps of another "
+                "run: latest_step() and restore() mean the last of them. Give each run a folder of its own.",
+                stacklevel=4,
+            )
+
     def _forget_old(self) -> None:
-        if self.keep is not None:
-            for step in self.all_steps()[: -self.keep]:
-                if store.is_replaceable(self.path(step)):
-                    store.remove(self.path(step))
+        """Of all but the ``keep`` that were saved last."""
+        if self.keep is None:
+            return
+        by_time = sorted(self.all_steps(), key=lambda k: (store.saved_at(self.path(k)), k))
+        for step in by_time[: -self.keep]:
+            store.recover(self.path(step))
+            if store.is_replaceable(self.path(step)):
+                store.remove(self.path(step))
 
     @boundary
     def wait(self) -> None:

@@ -5,11 +5,15 @@ holds, one after the other) and ``index-<process>`` (JSON: for each leaf its sha
 for each piece where in the array it belongs, where in the data it is, and its checksum). All of it
 is written to a folder of another name, synced to the disk, and then renamed: a crash at any moment
 leaves the folder that was there before.
+
+Who reads changes nothing. The files of a checkpoint are opened together, so what is read is of one checkpoint, though
+it may be replaced meanwhile.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import math
 import os
@@ -17,6 +21,7 @@ import re
 import shutil
 import socket
 import threading
+import time
 import zlib
 from pathlib import Path
 
@@ -160,14 +165,47 @@ def check_free(folder: Path) -> None:
     )
 
 
+_locks: dict[Path, threading.Lock] = {}
+
+
+def lock(folder: Path) -> threading.Lock:
+    """What threads of this process hold in turn while they write a checkpoint."""
+    return _locks.setdefault(folder, threading.Lock())
+
+
 def begin(folder: Path) -> Path:
-    """An empty folder to write a checkpoint to; what an earlier crash has left is put right."""
-    recover(folder)
+    """An empty folder to write a checkpoint to; what an earlier crash has left is put right.
+
+    It is refused while another process of this machine writes there. Threads of one take turns (``lock``).
+    """
     writing = beside(folder)
+    if _is_at_work(writing):
+        raise _busy(folder)
+    recover(folder)
     shutil.rmtree(writing, ignore_errors=True)
-    writing.mkdir(parents=True)
+    try:
+        writing.mkdir(parents=True)
+    except FileExistsError:
+        raise _busy(folder) from None
     (writing / _WRITER).write_text(_process(os.getpid()))
     return writing
+
+
+def _busy(folder: Path) -> CheckpointError:
+    return CheckpointError(
+        f"xcore.checkpoint: another process is writing {folder}. Give each writer a folder of its own, or save by "
+        "one of them."
+    )
+
+
+def _is_at_work(writing: Path) -> bool:
+    """Whether another process of this machine, which lives, is writing there."""
+    try:
+        owner = (writing / _WRITER).read_text()
+        host, pid, _ = json.loads(owner)
+    except (OSError, ValueError):
+        return False
+    return host == socket.gethostname() and pid != os.getpid() and _process(pid) == owner
 
 
 def _process(pid: int) -> str:
@@ -192,15 +230,31 @@ def sweep(directory: Path) -> None:
 
 
 def commit(folder: Path) -> None:
-    """Make what has been written the checkpoint. Until the last rename the old one counts."""
+    """Make what has been written the checkpoint, in one step where the system can. Until then the old one counts."""
     writing, replaced = beside(folder), beside(folder, _REPLACED)
     (writing / _WRITER).unlink(missing_ok=True)
     sync_folder(writing)
-    if folder.exists():
+    if not folder.exists():
+        os.rename(writing, folder)
+    elif _exchanged(writing, folder):
+        os.rename(writing, replaced)
+    else:
         os.rename(folder, replaced)
-    os.rename(writing, folder)
+        os.rename(writing, folder)
     sync_folder(folder.parent)
     shutil.rmtree(replaced, ignore_errors=True)
+
+
+_EXCHANGE, _HERE = 2, -100  # of linux/fs.h and fcntl.h
+
+
+def _exchanged(one: Path, other: Path) -> bool:
+    """Whether two names were exchanged at once: by Linux, on file systems that can."""
+    try:
+        swap = ctypes.CDLL(None).renameat2
+    except (OSError, AttributeError):
+        return False
+    return swap(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0
 
 
 def recover(folder: Path) -> None:
@@ -211,6 +265,14 @@ def recover(folder: Path) -> None:
             shutil.rmtree(replaced, ignore_errors=True)
         else:
             os.rename(replaced, folder)
+
+
+def saved_at(folder: Path) -> int:
+    """When a checkpoint was written, in nanoseconds; 0 where that is not known."""
+    try:
+        return os.stat(folder / "index-0").st_mtime_ns
+    except OSError:
+        return 0
 
 
 def remove(folder: Path) -> None:
@@ -225,12 +287,15 @@ def remove(folder: Path) -> None:
 
 
 class Piece:
-    """A part of a leaf in a data file."""
+    """A part of a leaf in the bytes of a data file."""
 
-    __slots__ = ("checked", "checksum", "file", "index", "nbytes", "position")
+    __slots__ = ("checked", "checksum", "file", "index", "nbytes", "raw")
 
-    def __init__(self, file: Path, index, position: int, nbytes: int, checksum: int):
-        self.file, self.index, self.position, self.nbytes = file, index, position, nbytes
+    def __init__(
+        self, file: Path, data: np.ndarray, index, position: int, nbytes: int, checksum: int
+    ):
+        self.file, self.index, self.nbytes = file, index, nbytes
+        self.raw = data[position : position + nbytes]
         self.checksum, self.checked = checksum, False
 
 
@@ -268,40 +333,82 @@ class Leaf:
 
     def _content(self, piece: Piece) -> np.ndarray:
         shape = [b - a for a, b in piece.index]
-        try:
-            raw = np.memmap(piece.file, np.uint8, "r", piece.position, (piece.nbytes,))
-        except (OSError, ValueError) as e:
-            raise CheckpointError(f"xcore.checkpoint: cannot read {self.path}: {e}") from e
-        if not piece.checked and checksum(raw) != piece.checksum:
+        if len(piece.raw) < piece.nbytes:
+            raise CheckpointError(
+                f"xcore.checkpoint: cannot read {self.path}: {piece.file} ends too early."
+            )
+        if not piece.checked and checksum(piece.raw) != piece.checksum:
             raise CheckpointError(
                 f"xcore.checkpoint: {self.path} is damaged: its bytes in {piece.file} do not have the "
                 "checksum that was stored with them. Restore an older checkpoint."
             )
         piece.checked = True
-        return raw.view(self.dtype).reshape(shape)
+        return piece.raw.view(self.dtype).reshape(shape)
 
 
 class Reader:
     """The index of a checkpoint: ``leaves`` by path, the ``outline`` of their tree, and the user's ``metadata``."""
 
     def __init__(self, folder: Path):
-        recover(folder)
-        if not folder.is_dir():
-            raise CheckpointError(f"xcore.checkpoint: there is no checkpoint {folder}.")
-        first = _index(folder, 0)
+        found = _opened(folder)
+        first = found[0][0]
         self.metadata = first["metadata"]
         self.leaves: dict[str, Leaf] = {}
-        for process in range(first["processes"]):
-            self._add(folder, process, first if process == 0 else _index(folder, process))
+        for process, (index, data) in enumerate(found):
+            self._add(folder / f"data-{process}", index, data)
         flat = ["dict", *[list(self.leaves)] * 2]  # of checkpoints that are older than outlines
         self.outline = first.get("tree", flat)
 
-    def _add(self, folder: Path, process: int, index: dict) -> None:
+    def _add(self, file: Path, index: dict, data: np.ndarray) -> None:
         for path, entry in index["leaves"].items():
             leaf = self.leaves.setdefault(
                 path, Leaf(path, entry["shape"], entry["dtype"], entry["kind"])
             )
-            leaf.pieces += [Piece(folder / f"data-{process}", *p) for p in entry["pieces"]]
+            leaf.pieces += [Piece(file, data, *p) for p in entry["pieces"]]
+
+
+_TRIES = 100
+
+
+def _opened(folder: Path) -> list:
+    """(index, bytes of its data) of each process, all of one checkpoint; anew where it was replaced meanwhile."""
+    for _ in range(_TRIES):
+        source = folder if folder.is_dir() else beside(folder, _REPLACED)  # a crash, or just now
+        before = _identity(source)
+        if before is None and _identity(folder) is None:
+            break
+        try:
+            first = _index(source, 0)
+            rest = [_index(source, k) for k in range(1, first["processes"])]
+            found = [
+                (index, _mapped(source / f"data-{k}")) for k, index in enumerate([first, *rest])
+            ]
+        except (CheckpointError, OSError) as e:
+            if _identity(source) == before:
+                if isinstance(e, CheckpointError):
+                    raise
+                raise CheckpointError(f"xcore.checkpoint: {folder} is damaged: {e}") from e
+        else:
+            if _identity(source) == before:
+                return found
+        time.sleep(0.001)
+    raise CheckpointError(f"xcore.checkpoint: there is no checkpoint {folder}.")
+
+
+def _mapped(file: Path) -> np.ndarray:
+    """The bytes of a file, read when they are asked for; they stay when it is deleted."""
+    if not os.stat(file).st_size:
+        return np.zeros(0, np.uint8)
+    return np.memmap(file, np.uint8, "r")
+
+
+def _identity(folder: Path) -> tuple | None:
+    """What tells a folder from another of its name, and from itself while it is deleted; None if there is none."""
+    try:
+        found = os.stat(folder)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_nlink
 
 
 def is_whole(folder: Path) -> bool:

@@ -10,7 +10,7 @@ from ._banded import (
 )
 from ._dense import condest, det, inv, slogdet, solve
 from ._echelon import EliminationSteps, elimination_steps, row_echelon, rref
-from ._eigen import eigsh, lanczos, lobpcg, randomized_svd
+from ._eigen import eigsh, lanczos, randomized_svd
 from ._factorisations import (
     LUFactors, PivotedQR, cho_solve, cholesky, eig, eigh, eigvals, eigvalsh, lu, lu_factor,
     lu_solve, qr, svd, svdvals,
@@ -24,6 +24,7 @@ from ._least_squares import lstsq, matrix_rank, null_space, orth, pinv
 from ._chebyshev import chebyshev_preconditioner
 from ._linear_solve import jacobi_preconditioner, linear_solve
 from ._lsmr import expm_multiply, lsmr
+from ._lobpcg import lobpcg
 from ._operators import (
     Blocks, Diagonal, FunctionOperator, Kronecker, LinearOperator, Matrix, as_operator,
     jacobian_operator,

@@ -1,4 +1,4 @@
-"""Eigenvalues and singular values of operators: Lanczos, LOBPCG, random projections.
+"""Eigenvalues and singular values of operators: Lanczos, random projections.
 
 Derivatives of eigenvalues and their vectors are those of the equations that they solve
 (``_eigenpairs``): the iterations are not looked into.
@@ -14,22 +14,23 @@ import numpy as np
 
 from .. import _ops as ops
 from .. import numpy as xnp
-from .._control import cond, fori_loop, vmap
+from .._control import cond, fori_loop
 from .._control.levels import OF_MANY_OPERATIONS
 from .._control.once import as_one_program
-from .._core import Array, ArrayLike, Key, dtypes, errors, require, static, struct, tree, typeof
+from .._core import Array, ArrayLike, Key, dtypes, errors, require, tree, typeof
 from .._core.settings import one_of
-from .._iterate import checkpoints, history_of, iterate
+from .._iterate import checkpoints, history_of
 from .._solution import Solution, Status, first_that_holds
 from ..numpy._matrices import SVDResult
 from ..numpy._select import safe_divide
-from ..random import key, normal
-from ._arguments import epsilon, hermitian_part, modulus
+from ..random import normal
+from ._arguments import epsilon, modulus
 from ._eigenpairs import with_derivatives
 from ._elimination import first_zero
 from ._factors import factorise, kind_for
 from ._krylov import MINRES
 from ._linear_solve import solved_within
+from ._mass import Mass, dual_lengths, lengths, mass_of, rounded, weighted
 from ._operators import (
     FunctionOperator,
     InUnits,
@@ -37,7 +38,6 @@ from ._operators import (
     Matrix,
     as_operator,
     in_dtype_of_products,
-    is_function,
 )  # fmt: skip
 from ._range import (
     any_subnormal,
@@ -46,7 +46,6 @@ from ._range import (
     inner,
     magnitude,
     norm,
-    safe_norm,
     unit_for,
     unit_of,
 )
@@ -178,13 +177,15 @@ def _solved_by_minres(params, x):
 
 
 def eigsh(
-    a: ArrayLike | LinearOperator, k: int = 6, *, which: str = "largest",
-    x0: ArrayLike | None = None, ncv: int | None = None, sigma: ArrayLike | None = None,
-    inverse: ArrayLike | LinearOperator | None = None, rtol: float | None = None,
-    max_steps: int = 300, report: bool = False, history: bool = False, progress: str | bool = False,
-    checkpoint: str | Path | None = None,
+    a: ArrayLike | LinearOperator, k: int = 6, *, M: ArrayLike | LinearOperator | None = None,
+    which: str = "largest", x0: ArrayLike | None = None, ncv: int | None = None,
+    sigma: ArrayLike | None = None, inverse: ArrayLike | LinearOperator | None = None,
+    rtol: float | None = None, max_steps: int = 300, report: bool = False, history: bool = False,
+    progress: str | bool = False, checkpoint: str | Path | None = None,
 ) -> tuple[Array, Array] | Solution:  # fmt: skip
     """(w, v): k eigenvalues, ascending, of a symmetric operator and their vectors, by Lanczos.
+
+        a v = w v, or with M  a v = w M v
 
     The space is restarted until all residuals |a v - w v| meet the tolerance, and then searched once more
     from a random vector orthogonal to what was found, for copies of eigenvalues that repeat.
@@ -195,13 +196,16 @@ def eigsh(
     Args:
       a: symmetric operator or matrix (n, n).
       k: how many.
+      M: matrix, dense or sparse, or operator, Hermitian and positive definite. Vectors are orthonormal in its inner
+        product then, vᴴ M v = 1, and residuals r are told, and bound errors of w, as (rᴴ M⁻¹ r)^½. Solutions with
+        M are by Cholesky factors, of operators by conjugate gradients.
       which: "largest" or "smallest"; SciPy's "LA", "SA" are the same, "LM" and "SM" go by modulus,
         "BE" takes half from each end. Not used with a shift.
       x0: vector (n,) to start from; a fixed one of irregular numbers by default.
       ncv: size of the space; min(n, max(2 k + 1, 20)) by default. More takes fewer restarts.
-      sigma: find the eigenvalues next to this shift, from solutions with a - σ; that takes far
+      sigma: find the eigenvalues next to this shift, from solutions with a - σ (a - σ M); that takes far
         fewer steps where eigenvalues are close, as the smallest of a discrete Laplacian are.
-      inverse: operator x ↦ (a - σ)⁻¹ x; by default factors of a matrix, sparse or not, or MINRES.
+      inverse: operator x ↦ (a - σ M)⁻¹ x; by default factors of a matrix, sparse or not, or MINRES.
       rtol: tolerance for the residuals, relative to the norm of a; precision^¾ by default.
       max_steps: at most this many restarts.
       report: return a ``Solution`` instead of raising SolverError where the tolerance was missed. Its certificate
@@ -219,6 +223,8 @@ def eigsh(
     [7.0, 8.0]
     >>> [round(float(x), 3) for x in xc.linalg.eigsh(a, 2, sigma=3.2)[0]]
     [3.0, 4.0]
+    >>> [round(float(x), 3) for x in xc.linalg.eigsh(a, 2, M=2 * xnp.eye(8))[0]]
+    [3.5, 4.0]
     """
     who = "linalg.eigsh"
     one_of(who, "which", which, tuple(WHICH))
@@ -233,78 +239,164 @@ def eigsh(
     rtol = epsilon(start) ** 0.75 if rtol is None else rtol
     real = dtypes.to_real(typeof(start).dtype)
     shift = xnp.asarray(0.0 if sigma is None else sigma, real) if shifted else None
-    operator = _shifted(a, start, shift, inverse) if shifted else None
+    of_mass = None if M is None else weight(who, M, n)
+    operator = _shifted(a, start, shift, inverse, of_mass) if shifted else None
 
-    def run(a, start, operator):
-        kept = checkpoints(
-            who, checkpoint, lambda v: (a.mv(v), shift, _letters(which)), ops.stop_gradient(start)
-        )
+    def run(a, start, operator, of_mass):
+        def probed(v):
+            return a.mv(v), shift, _letters(which), *(() if M is None else (of_mass.mv(v),))
+
+        kept = checkpoints(who, checkpoint, probed, ops.stop_gradient(start))
         return _by_lanczos(
-            a, start, operator, k, min(n, max(k + 2, m)), "LM" if shifted else WHICH[which], rtol, max_steps, shift,
-            history=history, progress=progress, checkpoint=kept,
+            a, start, operator, of_mass, k, min(n, max(k + 2, m)), "LM" if shifted else WHICH[which], rtol,
+            max_steps, shift, history=history, progress=progress, checkpoint=kept,
         )  # fmt: skip
 
     # what factors of sparse matrices hold on the host is new in each call
     direct = checkpoint or (shifted and (inverse is not None or type(a) in INVERSES))
     solve = run if direct else functools.partial(as_one_program, run, options=OF_MANY_OPERATIONS)
-    return _answer(who, report, *solve(a, start, operator))
+    return _answer(who, report, *solve(a, start, operator, of_mass))
 
 
-def _shifted(a, start, shift, inverse) -> LinearOperator:
+def weight(who: str, m, n: int) -> LinearOperator:
+    """M of A x = w M x as an operator."""
+    m = as_operator(m)
+    if m.shape != (n, n):
+        raise errors.shape_mismatch(who, f"need a matrix of inner products ({n}, {n})", M=m)
+    _check_symmetric(who, m)
+    return m
+
+
+def _constant(x):
+    """Without derivatives."""
+    return tree.map(lambda x: ops.stop_gradient(xnp.asarray(x)), x)
+
+
+def in_mass(of_mass, start) -> Mass | None:
+    """M in units, with its inverse, for vectors like one; None of None."""
+    if of_mass is None:
+        return None
+    return mass_of(of_mass, _unit_of(_constant(of_mass), start), start)
+
+
+def _shifted(a, start, shift, inverse, of_mass) -> LinearOperator:
     """What has the largest eigenvalues for those of a that are nearest to a shift."""
-    held = tree.map(lambda x: ops.stop_gradient(xnp.asarray(x)), a)
+    held = _constant(a)
     unit = _unit_of(held, start)
     if inverse is not None:
         return InUnits(as_operator(inverse), 1 / unit)
-    return _inverse_of(held, shift, unit)
+    if of_mass is None:
+        return _inverse_of(held, shift, unit)
+    shift = shift.astype(start.dtype)
+    if isinstance(held, Matrix) and isinstance(of_mass, Matrix):
+        both = Matrix(
+            xnp.asarray(held.a) - shift * _constant(xnp.asarray(of_mass.a)), symmetric=True
+        )
+    else:
+        both = held - _constant(of_mass) * shift
+    return _inverse_of(as_operator(both), xnp.zeros_like(shift), unit)
 
 
 def _by_lanczos(
-    a, start, operator, k: int, m: int, wanted: str, rtol, max_steps: int, shift, **how
+    a, start, operator, of_mass, k: int, m: int, wanted: str, rtol, max_steps: int, shift, **how
 ) -> tuple:
     """((w, v), status, certificate, steps, history) of k pairs, in a space of m vectors."""
-    held = tree.map(lambda x: ops.stop_gradient(xnp.asarray(x)), a)
-    unit = _unit_of(held, start)
+    held, mass = _constant(a), in_mass(of_mass, start)
+    of_a, of_m = _unit_of(held, start), xnp.ones(()) if mass is None else mass.unit
+    unit = of_a if mass is None else of_a / of_m
     if operator is None:
-        operator = InUnits(held, unit)
+        operator = InUnits(held, of_a)
+        operator = operator if mass is None else mass.inverse @ operator
     else:
-        operator = tree.map(lambda x: ops.stop_gradient(xnp.asarray(x)), operator)
-    end, steps, rows = largest_pairs(operator, start, k, m, wanted, rtol, max_steps, **how)
-    w, v, image = _rayleigh(InUnits(held, unit), end["v"].T)
+        operator = _constant(operator)
+        operator = operator if mass is None else operator @ mass.m
+    sample, back = xnp.zeros(()), None
+    if shift is not None:
+        inside = InUnits(held, of_a)
+        back = _less(inside, (shift / unit).astype(start.dtype), mass)
+        sample = dual_lengths(_product_of(inside, start, mass)[:, None], mass)[0]
+    end, steps, rows = largest_pairs(
+        operator,
+        start,
+        k,
+        m,
+        wanted,
+        rtol,
+        max_steps,
+        mass=mass,
+        back=back,
+        goal=rtol * sample / 2,
+        **how,
+    )
+    w, v, image, weighted = rayleigh_in(InUnits(held, of_a), end["v"].T, mass)
     order = xnp.argsort(w)
-    w, v, image = w[order], v[:, order], image[:, order]
+    w, v, image, weighted = w[order], v[:, order], image[:, order], weighted[:, order]
     size, beyond, unsure = end["scale"], end["others"], 0.0
     if shift is not None:
-        sample = _product_of(InUnits(held, unit), start)
-        size = xnp.maximum(xnp.max(_lengths(image)), safe_norm(sample))
+        sample = _product_of(InUnits(held, of_a), start, mass)
+        size = xnp.maximum(
+            xnp.max(dual_lengths(image, mass)), dual_lengths(sample[:, None], mass)[0]
+        )
         # rounding of the largest 1 / (λ - shift) moves the small ones
         apart = safe_divide(xnp.ones_like(beyond), beyond)
         beyond = shift / unit + apart
         unsure = xnp.abs(shift) / unit + size + end["scale"] * apart * apart
         unsure = 10 * a.shape[0] * epsilon(w) * unsure * unit
     told, vanished = _handed_out(w, unit)
-    left = _lengths(image - v * w.astype(typeof(v).dtype)) + _missed(held, unit) + vanished
-    status = _status_of_pairs(w, left, rtol * size, end["done"])  # pyright: ignore[reportOptionalOperand]
+    left = dual_lengths(image - weighted * w.astype(typeof(v).dtype), mass)
+    left = left + _missed(held, unit) + vanished
+    status = status_of_pairs(w, left, rtol * size, end["done"], mass)  # pyright: ignore[reportOptionalOperand]
     n = a.shape[0]
     others = None if k == n else unit * beyond.astype(typeof(w).dtype)
+    unsure_of_residuals = rounded(v, size, mass) * unit
     w, rows = told, None if rows is None else rows / unit if shift is not None else rows * unit
     left, size = _above_zero(left, unit), _above_zero(size, unit)
-    certificate = of_pairs(w, left, size, n, others, unsure, products=end["products"])
-    return with_derivatives(a, w, v), status, certificate, steps, rows
+    certificate = of_pairs(
+        w, left, size, n, others, unsure, rounding=unsure_of_residuals, products=end["products"]
+    )
+    found = with_derivatives(a, w, own_lengths(v, mass), precondition_by(mass), of_mass)
+    return found, status, certificate, steps, rows
 
 
-def _status_of_pairs(w, left, limit, done):
+def _less(a, shift, mass) -> LinearOperator:
+    """a - shift M."""
+
+    def product(params, x):
+        a, shift, mass = params
+        return a.mv(x).astype(typeof(x).dtype) - shift * weighted(x, mass)
+
+    return FunctionOperator(product, (a, shift, mass), a.shape)
+
+
+def own_lengths(v, mass):
+    """Vectors of length 1 by M itself."""
+    return v if mass is None else v * mass.own_length().astype(typeof(v).dtype)
+
+
+def precondition_by(mass):
+    """M⁻¹ of vectors."""
+    return None if mass is None else mass.inverse.mv
+
+
+def status_of_pairs(w, left, limit, done, mass):
     """The status of each pair, from its residual computed anew."""
+    not_definite = xnp.zeros((), bool) if mass is None else ~mass.definite
     return first_that_holds(
-        (~xnp.isfinite(left) | ~xnp.isfinite(w), Status.not_finite),
+        (not_definite, Status.not_definite), (~xnp.isfinite(left) | ~xnp.isfinite(w), Status.not_finite),
         (done & (left <= limit), Status.success), (done, Status.stagnation),
     )  # fmt: skip
+
+
+_ADVICE = ((
+    Status.not_definite,
+    ": the matrix of inner products (M, or B) must be; xcore.scipy.linalg.eig(A, M) takes any two",
+),)  # fmt: skip
 
 
 def _answer(who: str, report: bool, found, status, certificate, steps, rows):
     """A ``Solution``, or what was found: with an error, or a check, where it is not what was wanted."""
     history = None if rows is None else history_of(rows, steps)
-    solution = Solution(found, status, certificate, steps, history=history, who=who)
+    solution = Solution(found, status, certificate, steps, history=history, who=who, advice=_ADVICE)
     if report:
         return solution
     if type(status) is not Array:
@@ -312,10 +404,10 @@ def _answer(who: str, report: bool, found, status, certificate, steps, rows):
     return solution.check().value
 
 
-def _product_of(a: LinearOperator, like):
+def _product_of(a: LinearOperator, like, mass):
     """The product with a random vector of length 1: how large the operator is."""
     blank = xnp.zeros((1, *typeof(like).shape), typeof(like).dtype)
-    return a.mv(fresh(blank, 0)).astype(typeof(like).dtype)
+    return a.mv(fresh(blank, 0, mass)).astype(typeof(like).dtype)
 
 
 def _unit_of(a: LinearOperator, like):
@@ -348,14 +440,12 @@ def _handed_out(w, unit) -> tuple:
     return told, xnp.abs(w - told / unit)
 
 
-def _rayleigh(a: LinearOperator, v) -> tuple:
-    """(vᴴ a v of each column, v, a v)."""
+def rayleigh_in(a: LinearOperator, v, mass) -> tuple:
+    """(vᴴ a v of each column, v, a v, M v); with M the columns are made to be of length 1."""
+    if mass is not None:
+        v = v / lengths(v, mass).astype(typeof(v).dtype)
     image = a.matmat(v).astype(typeof(v).dtype)
-    return xnp.real(xnp.sum(xnp.conj(v) * image, axis=0)), v, image
-
-
-def _lengths(columns):
-    return vmap(safe_norm, in_axes=1)(columns)
+    return xnp.real(xnp.sum(xnp.conj(v) * image, axis=0)), v, image, weighted(v, mass)
 
 
 def _start(who: str, a, x0):
@@ -388,170 +478,6 @@ def _check_symmetric(who: str, a) -> None:
 def _check_count(who: str, k: int, n: int, what: str = "the size ") -> None:
     if not isinstance(k, (int, np.integer)) or not 0 < k <= n:
         raise errors.bad_argument(who, "k", k, f"a whole number from 1 to {what}{n}")
-
-
-# Lobpcg
-
-
-@struct
-class _Blocks:
-    """What ``iterate`` drives: a block of vectors x, with a x, the last step p, and residuals.
-
-    The k vectors wanted stand in front; those behind guard them: were the block to start on
-    eigenvectors, nothing else would ever come in. It ends when they are settled to stand behind.
-    """
-
-    a: Any
-    precondition: Any
-    k: int = static()
-    target: float = static()
-    sign: float = static()
-
-    def done(self, state):
-        k, tol = self.k, self.target * state["scale"]
-        gaps = self.sign * (state["w"][k:] - state["w"][k - 1])
-        limits = xnp.concatenate([xnp.full(k, tol), xnp.maximum(tol, 0.1 * gaps)])
-        return state["size"] <= limits
-
-    def step(self, state):
-        x, k = state["x"], typeof(state["x"]).shape[1]
-        active = ~self.done(state)  # finished columns stand still
-        r = xnp.where(active, self.precondition(state["r"]), 0)
-        basis, _ = xnp.linalg.qr(xnp.concatenate([x, r, state["p"]], axis=1))
-        image = self.a.matmat(basis)
-        small = xnp.conj(basis).T @ image
-        found, s = xnp.linalg.eigh(hermitian_part(small) * self.sign)
-        s = s[:, :k]
-        scale = xnp.maximum(state["scale"], xnp.max(xnp.abs(found)))
-        return self.residuals(basis @ s, image @ s, basis[:, k:] @ s[k:], scale)
-
-    def residuals(self, x, image, p, scale):
-        """The state; ``scale`` is the largest that the operator is known to be, not only on these vectors."""
-        w = xnp.real(xnp.sum(xnp.conj(x) * image, axis=0))
-        r = image - x * w.astype(typeof(x).dtype)
-        scale = xnp.maximum(scale, xnp.max(_lengths(image)))
-        return {"x": x, "p": p, "r": r, "w": w, "size": _lengths(r), "scale": scale}
-
-
-def _guarded(start, k: int):
-    """The start with a random column more, or where there is no room for it, moved a little."""
-    n, given = typeof(start).shape
-    if given > k:
-        return start
-    if 3 * (k + 1) <= n:
-        return xnp.concatenate([start, fresh(start.T, 1)[:, None]], axis=1)
-    moves = normal(key(5), (n, k), dtypes.float32).astype(typeof(start).dtype)
-    return xnp.linalg.qr(start)[0] + moves * (0.1 / n**0.5)
-
-
-def lobpcg(
-    a: ArrayLike | LinearOperator, k: int = 1, *, which: str = "smallest",
-    x0: ArrayLike | None = None, preconditioner: ArrayLike | LinearOperator | None = None,
-    rtol: float | None = None, max_steps: int = 200, report: bool = False, history: bool = False,
-    progress: str | bool = False, checkpoint: str | Path | None = None,
-) -> tuple[Array, Array] | Solution:  # fmt: skip
-    """(w, v): k eigenvalues, ascending, of a symmetric operator and their vectors, by LOBPCG.
-
-    Every step looks for the best vectors in the space of the current ones, their preconditioned
-    residuals and the last change. (Knyazev 2001, "Toward the optimal preconditioned eigensolver")
-    Derivatives, of any order, need the eigenvalues found to be distinct from all others.
-
-    Args:
-      a: symmetric operator or matrix (n, n), n >= 3 k.
-      k: how many.
-      which: "smallest" or "largest"; SciPy's "SA" and "LA" are the same.
-      x0: vectors (n, k) to start from; fixed irregular ones by default. A random one is added to them, since on
-        eigenvectors the method would stay, whichever they are; where n < 3 k + 3 they are moved by a
-        tenth instead. More than k columns, if given, take its place.
-      preconditioner: operator or function of columns that is about the inverse of a.
-      rtol: tolerance for the residuals, relative to the norm of a; √precision by default.
-      max_steps: at most this many steps.
-      report: return a ``Solution`` instead of raising SolverError if the tolerance was not reached. Its
-        certificate are the number of steps and, for each pair, its residual, computed anew, and bounds of
-        the errors of w and of the sine of the angle of v, as of ``eigsh``.
-      history: with ``report``, keep the residuals of the k vectors wanted, the best in front: row 0 those of the
-        start, row j after step j.
-      progress: show the number of steps and their rate; a text is the label.
-      checkpoint: a folder, in which the state is kept about every ten seconds; a call with the same folder goes
-        on from there. Not inside of ``jit``, ``grad`` and ``vmap``. A folder of another problem is refused.
-
-    >>> import xcore as xc, xcore.numpy as xnp
-    >>> w, v = xc.linalg.lobpcg(xnp.diag(xnp.arange(1.0, 21.0)), 2)
-    >>> [round(float(x), 3) for x in w]
-    [1.0, 2.0]
-    """
-    who = "linalg.lobpcg"
-    one_of(who, "which", which, ("largest", "smallest", "LA", "SA"))
-    a = _square(who, a)
-    n, dtype = a.shape[0], _dtype_of(a)
-    _check_count(who, k, n // 3, "a third of the size, ")
-    start = _irregular((n, k), dtype) if x0 is None else xnp.asarray(x0)
-    if start.ndim != 2 or start.shape[0] != n or not k <= start.shape[1] <= n // 3:
-        raise errors.shape_mismatch(who, f"need x0 of shape ({n}, {k})", x0=start)
-    _check_symmetric(who, a)
-    rtol = float(dtypes.finfo(dtypes.to_real(dtype)).eps) ** 0.5 if rtol is None else rtol
-    start = ops.stop_gradient(start).astype(dtype)
-    sign = 1.0 if which in ("smallest", "SA") else -1.0
-
-    def run(a, start):
-        kept = checkpoints(who, checkpoint, lambda v: (a.mv(v), _letters(which)), start[:, 0])
-        return _by_lobpcg(
-            a, start, k, rtol, max_steps, sign, preconditioner, history, progress=progress,
-            checkpoint=kept,
-        )  # fmt: skip
-
-    solve = (
-        run if checkpoint else functools.partial(as_one_program, run, options=OF_MANY_OPERATIONS)
-    )
-    return _answer(who, report, *solve(a, start))
-
-
-def _by_lobpcg(
-    a, start, k: int, rtol, max_steps: int, sign, preconditioner, history, **how
-) -> tuple:
-    """((w, v), status, certificate, steps, history) of k pairs, from k columns or more."""
-    held = tree.map(lambda x: ops.stop_gradient(xnp.asarray(x)), a)
-    unit = _unit_of(held, start[:, 0])
-    held = InUnits(held, unit)
-    blocks = _Blocks(held, _by_columns(preconditioner), k, rtol, sign)
-    x, _ = xnp.linalg.qr(_guarded(start, k))
-    image = held.matmat(x)
-    _, s = xnp.linalg.eigh(hermitian_part(xnp.conj(x).T @ image) * sign)  # the best in front
-    state = blocks.residuals(x @ s, image @ s, xnp.zeros_like(x), xnp.zeros_like(unit))
-    row = (lambda s: s["size"][:k] * unit) if history else None
-    state, steps, rows = iterate(blocks, state, max_steps, row=row, **how)
-    reached = xnp.all(blocks.done(state)[k:])
-    order = xnp.argsort(state["w"][:k])
-    w, v, image = _rayleigh(held, state["x"][:, order])
-    told, vanished = _handed_out(w, unit)
-    left = _lengths(image - v * w.astype(typeof(v).dtype)) + _missed(held, unit) + vanished
-    watched = blocks.done(state)[order]
-    status = first_that_holds(
-        (~xnp.isfinite(left), Status.not_finite),
-        (reached & (left <= rtol * state["scale"]), Status.success),
-        (reached & watched, Status.stagnation),
-    )  # fmt: skip
-    w, others = told, state["w"][k:] * unit
-    certificate = of_pairs(
-        w, _above_zero(left, unit), _above_zero(state["scale"], unit), a.shape[0], others
-    )
-    found = with_derivatives(a, w, v, _of_vectors(preconditioner))
-    return found, status, certificate, steps, rows
-
-
-def _by_columns(m):
-    if m is None:
-        return _same
-    return m if is_function(m) else as_operator(m).matmat
-
-
-def _of_vectors(m):
-    """A preconditioner for columns as one for vectors."""
-    return None if m is None else lambda x: _by_columns(m)(x[:, None])[:, 0]  # pyright: ignore[reportIndexIssue]
-
-
-def _same(x):
-    return x
 
 
 # Random projections

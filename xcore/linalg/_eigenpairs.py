@@ -15,6 +15,9 @@ are NaN and ``checkify`` says why. c[i, j] is 0 where eigenvalues coincide:
 what does not depend on the choice of vectors in their space stays right. (Nelson 1976, "Simplified
 calculation of eigenvector derivatives"; Magnus 1985, "On differentiating eigenvalues and
 eigenvectors")
+
+Of  a x = w m x  all that is so in the inner product of m: uᴴ m x for uᴴ x, m u for u in the second equation and
+its solution, p = 1 - u uᴴ m on the right and pᴴ on the left of a - w m.
 """
 
 from __future__ import annotations
@@ -30,47 +33,54 @@ from ._linear_solve import solved_within
 from ._operators import FunctionOperator
 
 
-def with_derivatives(a, w, u, preconditioner=None):
+def with_derivatives(a, w, u, preconditioner=None, m=None):
     """Eigenvalues w (k,) and orthonormal eigenvectors u (n, k) of an operator, differentiable in it.
 
     Args:
       a: the symmetric operator.
       w, u: what was found; their own derivatives are dropped.
       preconditioner: function of vectors that is about the inverse of a - w, positive definite.
+      m: the operator of a x = w m x; the identity if it is None.
     """
     w, u = ops.stop_gradient(w), ops.stop_gradient(u)
     dtype = typeof(u).dtype
+    times = _same if m is None else lambda x: m.matmat(x).astype(dtype)
 
     def equations(pair):
         values, x = pair
-        return xnp.sum(xnp.conj(u) * x, axis=0) - 1, a.matmat(x) - x * values
+        mx = times(x)
+        return xnp.sum(xnp.conj(u) * mx, axis=0) - 1, a.matmat(x) - mx * values
 
     def linearised(_, right):
-        return _solved(a, w, u, preconditioner, *right)
+        return _solved(a, w, u, preconditioner, m, times(u), *right)
 
     values, x = custom_root(
         equations, (w.astype(dtype), u), lambda _, found: found, linearised
     )  # fmt: skip
-    size = xnp.sqrt(xnp.sum(xnp.abs(x) ** 2, axis=0))
+    size = xnp.sqrt(xnp.sum(xnp.real(xnp.conj(x) * times(x)), axis=0))
     return xnp.real(values), x / size.astype(dtype)
 
 
-def _solved(a, w, u, preconditioner, s, r):
+def _same(x):
+    return x
+
+
+def _solved(a, w, u, preconditioner, m, mu, s, r):
     """(w', x') from the right sides of the linearised equations; linear in them."""
     h = xnp.conj(u).T @ r
     c = h * _reciprocal_gaps(w).astype(typeof(u).dtype) + xnp.diag(s)
-    r = r - u @ h
+    r = r - mu @ h
     scale = xnp.max(xnp.abs(w))
     scale = xnp.where(scale == 0, 1, scale)
 
     def one(value, r):
         return solved_within(
-            _deflated(a, value, scale, u), r, MINRES(rtol=8 * epsilon(w)), epsilon(w) ** 0.5,
-            "derivatives of eigenvectors", _on_complement(preconditioner, u),
+            _deflated(a, value, scale, u, m, mu), r, MINRES(rtol=8 * epsilon(w)), epsilon(w) ** 0.5,
+            "derivatives of eigenvectors", _on_complement(preconditioner, u, mu),
         )  # fmt: skip
 
     z = vmap(one, in_axes=(0, 1), out_axes=1)(w, r)
-    return -xnp.diagonal(h), u @ c + _without(u, z)
+    return -xnp.diagonal(h), u @ c + _without(u, mu, z)
 
 
 def _reciprocal_gaps(w):
@@ -81,30 +91,31 @@ def _reciprocal_gaps(w):
     return safe_divide(1, gaps, where=~same)
 
 
-def _without(u, x):
-    """x less its part in the space of the columns of u."""
-    return x - u @ (xnp.conj(u).T @ x)
+def _without(u, mu, x):
+    """x less its part in the space of the columns of u, by products with those of m u."""
+    return x - u @ (xnp.conj(mu).T @ x)
 
 
-def _deflated(a, value, scale, u):
-    """p (a - value) p + scale (1 - p) as an operator: regular, and of the size of a."""
+def _deflated(a, value, scale, u, m, mu):
+    """pᴴ (a - value m) p + scale m u uᴴ m as an operator: regular, and of the size of a."""
 
     def product(params, x):
-        a, value, scale, u = params
-        inside = u @ (xnp.conj(u).T @ x)
-        x = x - inside
-        moved = _without(u, a.mv(x) - value.astype(typeof(x).dtype) * x)
-        return moved + scale.astype(typeof(x).dtype) * inside
+        a, value, scale, u, m, mu = params
+        inside = xnp.conj(mu).T @ x
+        x = x - u @ inside
+        mx = x if m is None else m.mv(x).astype(typeof(x).dtype)
+        moved = _without(mu, u, a.mv(x) - value.astype(typeof(x).dtype) * mx)
+        return moved + scale.astype(typeof(x).dtype) * (mu @ inside)
 
-    return FunctionOperator(product, (a, value, scale, u), a.shape, symmetric=True)
+    return FunctionOperator(product, (a, value, scale, u, m, mu), a.shape, symmetric=True)
 
 
-def _on_complement(preconditioner, u):
+def _on_complement(preconditioner, u, mu):
     if preconditioner is None:
         return None
 
     def run(x):
-        inside = u @ (xnp.conj(u).T @ x)
-        return _without(u, preconditioner(x - inside)) + inside
+        inside = xnp.conj(u).T @ x
+        return _without(u, mu, preconditioner(x - mu @ inside)) + u @ inside
 
     return run

@@ -40,6 +40,8 @@ class Krylov:
     max_steps: int | None = static(default=None)
 
     lost = Status.breakdown  # how it ends where ``stalled``
+    rises = False  # whether residuals may rise while errors fall
+    # A state may have "best", an iterate to come back to should the last one not be what its residual says.
     any_shape = False  # whether it works on vectors in the shape that the operator has
     watches_truth = (
         False  # whether the residual it watches is computed from x, as the one that decides
@@ -97,6 +99,7 @@ class CG(Krylov):
     flexible: bool = static(default=False)
 
     lost = Status.not_definite
+    rises = True
     any_shape = True
 
     def begin(self, p: Problem, x: Array, r: Array) -> dict[str, Any]:
@@ -142,6 +145,8 @@ class BiCGStab(Krylov):
             "omega": one,
             "p": zero,
             "v": zero,
+            "best": x,
+            "least": xnp.full((), np.inf, dtypes.to_real(typeof(r).dtype)),
         }
 
     def advance(self, p: Problem, s: dict[str, Any]) -> dict[str, Any]:
@@ -157,9 +162,12 @@ class BiCGStab(Krylov):
         small = t / magnitude(t)  # so that a matrix of tiny numbers has an omega
         omega = safe_divide(inner(small, half), inner(small, t))
         r = half - omega * t
+        x, size = s["x"] + alpha * y + omega * z, norm(r)
+        better = size < s["least"]
         return {
-            "x": s["x"] + alpha * y + omega * z, "r": r, "shadow": s["shadow"], "rho": rho,
-            "alpha": alpha, "omega": omega, "p": direction, "v": v, "size": norm(r),
+            "x": x, "best": xnp.where(better, x, s["best"]), "least": xnp.where(better, size, s["least"]),
+            "r": r, "shadow": s["shadow"], "rho": rho,
+            "alpha": alpha, "omega": omega, "p": direction, "v": v, "size": size,
             "stalled": (rho == 0) | (alpha == 0),
         }  # fmt: skip
 
@@ -167,7 +175,8 @@ class BiCGStab(Krylov):
 @struct
 class MINRES(Krylov):
     """Minimal residuals, for Hermitian matrices that may be indefinite; a preconditioner must be
-    positive definite. (Paige and Saunders 1975; with a preconditioner Elman, Silvester and Wathen
+    positive definite. Of singular equations that do not agree the residual becomes the least, and the
+    status is ``stagnation``. (Paige and Saunders 1975; with a preconditioner Elman, Silvester and Wathen
     2014, "Finite elements and fast iterative solvers", algorithm 4.1)
 
     >>> import xcore.numpy as xnp
@@ -177,6 +186,8 @@ class MINRES(Krylov):
     Array([0.0909, 0.6364], dtype=float32)
     """
 
+    lost = Status.stagnation
+
     def begin(self, p: Problem, x: Array, r: Array) -> dict[str, Any]:
         z = p.precondition(r)
         beta = _norm_by(z, r)
@@ -185,6 +196,7 @@ class MINRES(Krylov):
         return {
             "x": x, "r": r, "v": safe_divide(r, beta), "z": safe_divide(z, beta), "old": zeros, "beta": zero,
             "eta": beta, "c": one, "c_old": one, "s": zero, "s_old": zero, "w": zeros, "w_old": zeros,
+            "most": xnp.zeros((), dtypes.to_real(typeof(r).dtype)), "best": x,
         }  # fmt: skip
 
     def advance(self, p: Problem, s: dict[str, Any]) -> dict[str, Any]:
@@ -199,6 +211,12 @@ class MINRES(Krylov):
         rho2 = s["s"] * alpha + s["c_old"] * s["c"] * s["beta"]
         rho3 = s["s_old"] * s["beta"]
         rho1 = xnp.sqrt(xnp.abs(delta) ** 2 + xnp.abs(beta) ** 2).astype(typeof(v).dtype)
+        # |a r| by |r| of the last residual: where it is next to 0, no x has a smaller one (Choi, Paige, Saunders 2011)
+        most = xnp.maximum(
+            s["most"], xnp.sqrt(xnp.abs(alpha) ** 2 + xnp.abs(beta) ** 2).astype(s["most"].dtype)
+        )
+        slope = xnp.sqrt(xnp.abs(delta) ** 2 + xnp.abs(s["c"] * beta) ** 2)
+        least = slope <= float(xnp.finfo(most.dtype).eps) ** 0.75 * most
         c, sine = safe_divide(delta, rho1), safe_divide(beta, rho1)
         w = safe_divide(z - rho3 * s["w_old"] - rho2 * s["w"], rho1)
         eta, following = -sine * s["eta"], safe_divide(q, beta)
@@ -206,10 +224,14 @@ class MINRES(Krylov):
         if p.precondition is not identity:  # eta is then the residual in another norm
             r = sine**2 * r + c * eta * following
             size = norm(r)
+        x = xnp.where(least, s["x"], s["x"] + c * s["eta"] * w)
+        # as long as rounding of a x stays below the residual
+        sound = 8 * xnp.finfo(most.dtype).eps * most * norm(x) <= size
         return {
-            "x": s["x"] + c * s["eta"] * w, "r": r, "v": following, "z": safe_divide(y, beta), "old": v,
+            "x": x, "r": r, "v": following, "z": safe_divide(y, beta), "old": v,
             "beta": beta, "eta": eta, "c": c, "c_old": s["c"], "s": sine, "s_old": s["s"], "w": w,
-            "w_old": s["w"], "size": size, "stalled": rho1 == 0,
+            "w_old": s["w"], "size": xnp.where(least, s["size"], size), "stalled": (rho1 == 0) | least,
+            "most": most, "best": xnp.where(sound, x, s["best"]),
         }  # fmt: skip
 
 

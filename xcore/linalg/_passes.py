@@ -59,9 +59,11 @@ class _Passes:
             problem, self._begin(problem, s["r"] / scale), limit, steps=spent, rows=s.get("rows"),
             row=(lambda state: state["size"] * of) if "rows" in s else None, progress=self.progress,
         )  # fmt: skip
-        x = s["x"] + (scale / unit) * ran["x"]
-        x = x * self.unit / self.unit  # what is left of it when it gets its size back
-        r = self.b - self.mv(x)
+        x, r = self._moved(s["x"], (scale / unit) * ran["x"])
+        if "best" in ran:
+            lost = norm(r / scale) > 2 * xnp.maximum(ran["size"], problem.target)
+            back = lambda: self._better(x, r, s["x"], (scale / unit) * ran["best"])  # noqa: E731
+            x, r = cond(lost | ~xnp.isfinite(ran["size"]), back, lambda: (x, r))
         watched = ran["size"] <= problem.target
         size, good = self._reached(x, r, scale, ran["size"], problem.target)
         first = s["steps"] < 0
@@ -70,15 +72,31 @@ class _Passes:
         anew = (units[0] != unit) | (units[1] != near)
         halved = watched & ~good & (size * scale < 0.5 * s["size"])
         again = (halved | anew) & (steps < self._limit(*units))
-        lower = ~anew | (size < norm(s["r"] / scale))  # what failed may be worse than the start
+        start = norm(s["r"] / scale)
+        lower = size < start  # what failed may be worse than the start
+        if self.solver.rises:
+            lower = lower | ~anew
         better = (size * scale < s["size"]) & lower | (first & xnp.isfinite(size) & lower)
         status = self._ending(size, good, watched, ran["stalled"])
         kept = lambda new, old: xnp.where(better, new, old)  # noqa: E731
         return {
-            "x": kept(x, s["x"]), "r": kept(r, s["r"]), "size": kept(size * scale, s["size"]),
+            "x": kept(x, s["x"]), "r": kept(r, s["r"]),
+            "size": kept(size * scale, xnp.where(first, start * scale, s["size"])),
             "steps": steps, "status": xnp.where(better | first, status, s["status"]), "again": again,
             "units": units,
         } | ({"rows": with_row(rows, steps, size * of)} if "rows" in s else {})  # fmt: skip
+
+    def _moved(self, x, change):
+        """x moved, and its residual."""
+        x = x + change
+        x = x * self.unit / self.unit  # what is left of it when it gets its size back
+        return x, self.b - self.mv(x)
+
+    def _better(self, x, r, start, change):
+        """Which of two has the smaller residual, x or what a change of the start makes."""
+        other, left = self._moved(start, change)
+        smaller = ~(norm(left) >= norm(r))
+        return xnp.where(smaller, other, x), xnp.where(smaller, left, r)
 
     def _limit(self, unit, near):
         return self.limit * xnp.where((unit != 1) | (near != 1), np.int32(2), np.int32(1))

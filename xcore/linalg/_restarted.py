@@ -23,7 +23,8 @@ from .._iterate import iterate
 from ..numpy._select import safe_divide
 from ..random import fold_in, key, normal
 from ._arguments import epsilon
-from ._range import magnitude, safe_norm
+from ._mass import dual_lengths, length, weighted
+from ._range import magnitude
 
 WHICH = {
     "largest": "LA", "smallest": "SA", "LA": "LA", "SA": "SA", "LM": "LM", "SM": "SM", "BE": "BE",
@@ -41,36 +42,36 @@ def merits(theta, which: str):
     }[which]  # fmt: skip
 
 
-def orthogonalised(q, w):
+def orthogonalised(q, w, mass=None):
     """(w less its part in the rows of q, the coefficients of that part), rounding taken out."""
-    first = xnp.conj(q) @ w
+    first = xnp.conj(q) @ weighted(w, mass)
     w = w - q.T @ first
-    again = xnp.conj(q) @ w
+    again = xnp.conj(q) @ weighted(w, mass)
     return w - q.T @ again, first + again
 
 
-def fresh(q, number):
+def fresh(q, number, mass=None):
     """A random vector of length 1 orthogonal to the rows of q, which may be zeros."""
     dtype = typeof(q).dtype
     w = normal(fold_in(key(7), number), typeof(q).shape[1:], dtypes.float32).astype(dtype)
-    w, _ = orthogonalised(q, w)
-    w, _ = orthogonalised(q, w / safe_norm(w).astype(dtype))
-    return safe_divide(w, safe_norm(w).astype(dtype))
+    w, _ = orthogonalised(q, w, mass)
+    w, _ = orthogonalised(q, w / length(w, mass).astype(dtype), mass)
+    return safe_divide(w, length(w, mass).astype(dtype))
 
 
-def filled_up(a, s, hermitian: bool):
+def filled_up(a, s, hermitian: bool, mass=None):
     """(q, h, β) after as many products as there is room for."""
     m = typeof(s["h"]).shape[0]
 
     def add(state):
         j, q, h, _ = state
         w = a.mv(q[j]).astype(typeof(q).dtype)
-        size = safe_norm(w)
-        w, column = orthogonalised(q, w)
-        beta = safe_norm(w)
+        size = length(w, mass)
+        w, column = orthogonalised(q, w, mass)
+        beta = length(w, mass)
         lost = ~(beta > 10 * epsilon(q) * size)  # the space is invariant
         w = cond(
-            lost, lambda: fresh(q, (m + 1) * s["cycle"] + j),
+            lost, lambda: fresh(q, (m + 1) * s["cycle"] + j, mass),
             lambda: safe_divide(w, beta.astype(typeof(w).dtype)),
         )  # fmt: skip
         beta = xnp.where(lost, 0, beta)
@@ -91,13 +92,18 @@ class ThickRestart:
     """What ``iterate`` drives: one step is a cycle.
 
     Attributes:
-      a: the operator.
+      a: the operator, self-adjoint in the inner product of ``mass``.
       k, m: how many pairs are wanted, and the size of the space.
       which: row of ``merits``.
       rtol: tolerance for residuals relative to the largest |θ|.
+      back: of an inverse, a = (A - σ M)⁻¹ M, the operator A - σ M.
+      goal: how small residuals with A shall be then.
     """
 
     a: Any
+    mass: Any
+    back: Any
+    goal: Any
     k: int = static()
     m: int = static()
     which: str = static()
@@ -119,11 +125,13 @@ class ThickRestart:
         return s["done"] | ~xnp.isfinite(s["scale"])
 
     def step(self, s):
-        q, h, beta = filled_up(self.a, s, hermitian=True)
+        q, h, beta = filled_up(self.a, s, hermitian=True, mass=self.mass)
         theta, vectors, merit, residual = self._pairs(h, beta)
         k, scale = self.k, xnp.max(xnp.abs(theta))
         tol, best = self.rtol * scale, xnp.sort(theta[:k])
-        settled = xnp.all(residual[:k] <= tol)
+        settled = xnp.all(
+            (residual[:k] <= tol) & self._small_in_a(q[self.m], theta, residual, scale)
+        )
         changed = xnp.any(xnp.abs(best - s["believed"]) > 2 * tol)
         again = settled & (~s["verifying"] | changed)
         sure = s["verifying"] & settled & ~changed & self._behind(theta, merit, residual, tol)
@@ -136,6 +144,18 @@ class ThickRestart:
             "done": sure | (self.m == typeof(q).shape[1]),  # the space is all there is
             "others": theta[min(k, self.m - 1) :], "products": s["products"] + self.m - s["filled"],
         }  # fmt: skip
+
+    def _small_in_a(self, last, theta, residual, scale):
+        """Whether residuals with A are below the goal: (A - σ M)⁻¹ M v = θ v + e makes that of 1/θ -(A - σ M) e / θ.
+
+        What is rounding of the inverse does not become less.
+        """
+        if self.back is None:
+            return xnp.ones((), bool)
+        k = self.k
+        far = dual_lengths(self.back.mv(last).astype(typeof(last).dtype)[:, None], self.mass)[0]
+        left = safe_divide(residual[:k] * far, xnp.abs(theta[:k]))
+        return (left <= self.goal) | (residual[:k] <= 8 * epsilon(last) * scale)
 
     def _pairs(self, h, beta):
         """(θ, vectors, merits, residuals), those that are wanted most in front."""
@@ -161,17 +181,18 @@ class ThickRestart:
         filled = xnp.where(again, min(self.k, self.m - 1), kept).astype(np.int32)
         there = xnp.arange(self.m) < filled
         q = xnp.where(there[:, None], rows, 0)
-        new = cond(again, lambda: fresh(q, -1 - cycle), lambda: last)
+        new = cond(again, lambda: fresh(q, -1 - cycle, self.mass), lambda: last)
         q = xnp.concatenate([q, xnp.zeros_like(q[:1])]).at[filled].set(new)
         return q, xnp.diag(xnp.where(there, theta, 0).astype(typeof(q).dtype)), filled
 
 
 def largest_pairs(
-    a, start, k: int, m: int, which: str, rtol: float, max_steps: int, *, history=False, **how
-):
+    a, start, k: int, m: int, which: str, rtol: float, max_steps: int, *, mass=None, back=None, goal=0.0,
+    history=False, **how,
+):  # fmt: skip
     """How ``ThickRestart`` ran, from a vector that is not zero."""
     start = start / magnitude(start)
-    start = start / safe_norm(start).astype(typeof(start).dtype)
-    solver = ThickRestart(a, k, m, which, rtol)
+    start = start / length(start, mass).astype(typeof(start).dtype)
+    solver = ThickRestart(a, mass, back, goal, k, m, which, rtol)
     row = (lambda s: s["residual"]) if history else None
     return iterate(solver, solver.begin(start), max_steps, row=row, **how)

@@ -107,7 +107,7 @@ def report_of(a, x, b, factors: Factors, hermitian: bool = False) -> tuple:
     return judged_dense(a, x, b, *in_any_order(factors), eps, pivot, failed, hermitian=hermitian)
 
 
-def of_pairs(w, residual, size, n: int, others=None, unsure=0, **more) -> Certificate:
+def of_pairs(w, residual, size, n: int, others=None, unsure=0, rounding=0.0, **more) -> Certificate:
     """What residuals of orthonormal vectors say about eigenvalues w (..., k) of Hermitian matrices.
 
     |λ - θ| <= |r| for an eigenvalue λ, and the angle to the vectors of λ has a sine of at most |r| by
@@ -119,11 +119,12 @@ def of_pairs(w, residual, size, n: int, others=None, unsure=0, **more) -> Certif
       n: their size.
       others: eigenvalues (..., j) not among w, as far as they are known.
       unsure: how far those may be off.
+      rounding: what may be missing in the residuals, besides what follows from size.
       more: further figures of the report.
     """
     eps = epsilon(w)
     tiny = n * dtypes.finfo(typeof(w).dtype).tiny  # what is less may have vanished
-    error = residual + (4 + n**0.5 / 4) * eps * size[..., None]
+    error = residual + rounding + (4 + n**0.5 / 4) * eps * size[..., None]
     error = error + xnp.where(size > 0, tiny, tiny * 0)[..., None]
     gaps = xnp.abs(w[..., :, None] - w[..., None, :]) - error[..., None, :]
     gaps = xnp.where(np.eye(typeof(w).shape[-1], dtype=bool), xnp.inf, gaps)

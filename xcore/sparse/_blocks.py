@@ -11,9 +11,10 @@ import numpy as np
 from .. import numpy as xnp
 from .._control import jit
 from .._core import Array, DTypeLike, errors, static, struct
+from .._width import are_plain
 from ..linalg import LinearOperator
 from ._elements import by_elements, is_matrix, is_number
-from ._making import coo_array
+from ._making import as_values, coo_array
 from ._matrix import Sparse, _in_one_dtype, matmul, over_batches
 from ._pattern import (
     Pattern,
@@ -362,13 +363,15 @@ def bsr_array(
            [0., 0., 1., 1.]], dtype=float32)
     """
     if isinstance(arg, tuple) and len(arg) == 3:
-        made = _of_blocks(*arg, shape, blocksize)
+        made = _of_blocks(as_values(arg[0], dtype), *arg[1:], shape, blocksize)
     elif isinstance(arg, tuple) and all(isinstance(s, int | np.integer) for s in arg):
         size = _blocksize(1 if blocksize is None else blocksize, arg)
         blocks = Pattern([], [], (arg[0] // size[0], arg[1] // size[1]))
         made = Bsr(xnp.zeros((0, *size)), blocks)
     else:
-        made = Bsr.of(arg if shape is None else coo_array(arg, shape), blocksize)
+        made = Bsr.of(
+            coo_array(arg, shape, dtype) if shape is not None or are_plain(arg) else arg, blocksize
+        )
     return made if dtype is None else made.astype(dtype)
 
 

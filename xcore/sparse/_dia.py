@@ -10,10 +10,12 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import jit
-from .._core import Array, errors, static, struct
+from .._core import Array, DTypeLike, errors, static, struct
+from .._width import are_plain
 from ..linalg import LinearOperator
 from ._derivatives import as_sparse
 from ._elements import by_elements, is_matrix, is_number
+from ._making import as_values, coo_array
 from ._matrix import Sparse, over_batches
 from ._pattern import Pattern, shared
 from ._products import pick, spread
@@ -202,23 +204,30 @@ def _places(offsets: tuple[int, ...], size: tuple[int, int]) -> tuple[Pattern, n
     return shared(pattern), (band * n + columns)[order]
 
 
-def dia_array(arg: Any, shape: tuple[int, int] | None = None) -> Dia:
+def dia_array(
+    arg: Any,
+    shape: tuple[int, int] | None = None,
+    dtype: DTypeLike | None = None,
+    copy: bool = False,
+) -> Dia:
     """A ``Dia`` from (data, offsets), as SciPy's, or of another matrix.
 
     Args:
       arg: (data, offsets), data (diagonals, columns) of which each column counts as in ``Dia``; or a matrix.
       shape: (rows, columns); square by default.
+      dtype: of the values.
+      copy: of no effect.
 
     >>> dia_array((xnp.asarray([[1.0, 2.0, 3.0]]), [1])).todense()
     Array([[0., 2., 0.],
            [0., 0., 3.],
            [0., 0., 0.]], dtype=float32)
     """
-    if isinstance(arg, Dia):
-        return arg
+    made = arg if isinstance(arg, Dia) else None
     if isinstance(arg, tuple) and len(arg) == 2 and np.ndim(arg[0]) >= 1:
-        data, offsets = arg
-        data = xnp.asarray(data)
+        data = as_values(arg[0], dtype)
         data = data[None] if data.ndim == 1 else data
-        return Dia(tuple(np.atleast_1d(offsets).tolist()), data, shape)
-    return Dia.of(arg)
+        made = Dia(tuple(np.atleast_1d(arg[1]).tolist()), data, shape)
+    if made is None:
+        made = Dia.of(coo_array(arg, shape, dtype) if are_plain(arg) else arg)
+    return made if dtype is None else made.astype(dtype)

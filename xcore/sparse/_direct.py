@@ -26,6 +26,7 @@ from ..linalg._equations import Equation, coins, judged, power_of_two, roundings
 from ..numpy._determinant import SlogdetResult
 from ._balance import Balance, balance
 from ._cholesky import cholesky
+from ._cholmod import Hermitian, hermitian
 from ._incomplete import incomplete_lu, places_by_size
 from ._ldl import ldl
 from ._lu import determinant, lu, row_order, sign_of
@@ -77,6 +78,8 @@ def _factorised(pattern: Pattern, values: np.ndarray, kind: str, options: dict) 
     transpose = scipy.sparse.csc_array(parts, shape=pattern.shape[::-1])
     if not np.isfinite(values).all():
         return None
+    if kind == "lu" and (found := hermitian(pattern, values)) is not None:
+        return found
     # A symmetric order keeps symmetric places so; a step of refinement makes up for smaller pivots.
     own = {
         "permc_spec": "MMD_AT_PLUS_A",
@@ -113,7 +116,9 @@ def _determinants_on_host(pattern: Pattern, values: Any) -> tuple[np.ndarray, np
     log = np.full(sign.shape, -np.inf, np.real(values).dtype)
     for i in np.ndindex(*sign.shape):
         factors = _factors_of(pattern, np.ascontiguousarray(values[i]), "lu", ())
-        if factors is not None:
+        if isinstance(factors, Hermitian):
+            sign[i], log[i] = 1, factors.logdet()
+        elif factors is not None:
             pivots = factors.U.diagonal()
             turned = sign_of(factors.perm_r) * sign_of(factors.perm_c)
             sign[i], log[i] = (

@@ -53,9 +53,9 @@ _ELSEWHERE = {
     "data": "The elements are A.values.",
     "indices indptr row col coords": "The places are those of A.pattern: rows, columns, indptr.",
     "tolil todok": "There is one format, which does not change: A.at[i, j].set(values), or coo_array of all elements.",
-    "argmax argmin nanmax nanmin": "Take A.eliminate_zeros(), with values and pattern, or A.todense().",
-    "setdiag resize prune": "Matrices do not change: A.at[i, j].set(values), or a new one of other values.",
-    "reshape ravel": "Take A.todense().reshape(...), or coo_array of new rows and columns.",
+    "setdiag": "Matrices do not change: A = A.with_diagonal(values, k), or A.at[i, j].set(values) of stored elements.",
+    "resize prune": "Matrices do not change: A.at[i, j].set(values), or a new one of other values.",
+    "ravel": "Matrices have two axes: A.reshape(1, -1), or A.todense().ravel().",
 }  # fmt: skip
 for _name, _why in by_name(_ELSEWHERE).items():
     setattr(Sparse, _name, Elsewhere(_name, _why))

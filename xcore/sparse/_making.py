@@ -10,7 +10,8 @@ import numpy as np
 
 from .. import numpy as xnp
 from .. import random
-from .._core import ArrayLike, DTypeLike, Key, Tracer, dtypes, errors
+from .._core import Array, ArrayLike, DTypeLike, Key, Tracer, dtypes, errors
+from .._width import are_plain
 from ._matrix import Sparse, over_batches
 from ._named import check_format
 from ._pattern import (
@@ -107,7 +108,7 @@ def coo_array(
     if len(arg) != 2 or not isinstance(arg[1], tuple | list | np.ndarray) or len(arg[1]) != 2:
         raise errors.bad_argument("sparse.coo_array", "arg", arg, "(values, (rows, columns))")
     values, (rows, columns) = arg
-    return _cast(_summed("sparse.coo_array", values, rows, columns, shape), dtype)
+    return _cast(_summed("sparse.coo_array", as_values(values, dtype), rows, columns, shape), dtype)
 
 
 def csr_array(
@@ -142,7 +143,7 @@ def csr_array(
         raise errors.bad_argument(who, "shape", shape, need)
     rows = np.repeat(np.arange(len(steps)), steps)
     shape = shape or (len(steps), int(np.max(columns, initial=-1)) + 1)
-    return _cast(_summed("sparse.csr_array", values, rows, columns, shape), dtype)
+    return _cast(_summed("sparse.csr_array", as_values(values, dtype), rows, columns, shape), dtype)
 
 
 def csc_array(
@@ -168,6 +169,11 @@ def csc_array(
     return csr_array(arg, shape and shape[::-1], dtype).T
 
 
+def as_values(x: Any, dtype: DTypeLike | None) -> Array:
+    """As an array: Python's numbers and lists of them at once in the dtype asked for, that none is narrowed before."""
+    return xnp.asarray(x, dtype) if dtype is not None and are_plain(x) else xnp.asarray(x)
+
+
 def _cast(a: Sparse, dtype: DTypeLike | None) -> Sparse:
     return a if dtype is None else a.astype(dtype)
 
@@ -185,7 +191,7 @@ def _simply_made(arg: Any, dtype: DTypeLike | None) -> Sparse | None:
         return Sparse(xnp.zeros(0, dtype), Pattern([], [], arg))
     if hasattr(arg, "to_sparse"):  # of diagonals
         return arg.to_sparse()
-    return None if isinstance(arg, tuple) else from_dense(arg)
+    return None if isinstance(arg, tuple) else from_dense(as_values(arg, dtype))
 
 
 def _summed(who: str, values: Any, rows: Any, columns: Any, shape: Any) -> Sparse:
@@ -271,14 +277,14 @@ def diags_array(
     """
     check_format("sparse.diags_array", format)
     several = isinstance(offsets, Sequence | np.ndarray)
-    given = [xnp.atleast_1d(xnp.asarray(d)) for d in (diagonals if several else [diagonals])]
+    given = [xnp.atleast_1d(as_values(d, dtype)) for d in (diagonals if several else [diagonals])]
     if (
         not several
         and isinstance(diagonals, list | tuple)
         and len(diagonals) == 1
         and np.ndim(diagonals[0])
     ):
-        given = [xnp.asarray(diagonals[0])]
+        given = [as_values(diagonals[0], dtype)]
     ks = [operator.index(k) for k in offsets] if several else [operator.index(offsets)]
     if len(given) != len(ks) or len(set(ks)) != len(ks):
         need = f"as many different ones as there are diagonals, {len(given)}"
@@ -467,6 +473,9 @@ def kronsum(A: Any, B: Any, format: str | None = None) -> Sparse:
     """
     check_format("sparse.kronsum", format)
     a, b = coo_array(A), coo_array(B)
+    for name, x in (("A", a), ("B", b)):
+        if x.pattern.shape[0] != x.pattern.shape[1]:
+            raise errors.shape_mismatch("sparse.kronsum", "need square matrices", **{name: x})
     m, n = a.pattern.shape[0], b.pattern.shape[0]
     return kron(eye_array(n, dtype=a.dtype), a) + kron(b, eye_array(m, dtype=b.dtype))
 

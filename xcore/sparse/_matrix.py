@@ -33,10 +33,8 @@ from ._pattern import (
     index_of,
     is_scipys,
     parts_of_scipys,
-    pointers_of,
-    stable_order,
 )
-from ._products import bilinear, pick, product_of, spread, transposed_values
+from ._products import pick, product_of, spread, transposed_values, value_product
 
 
 @struct
@@ -429,10 +427,21 @@ class Sparse(Named, LinearOperator):
         if not isinstance(other, LinearOperator) and xnp.ndim(other):
             return f(self.todense(), other)
         if of_zero(f, sign, 0 if isinstance(other, Sparse) else _plain_number(sign, other)):
-            raise errors.bad_argument(
-                f"sparse.Sparse {sign}", "the other", other,
-                f"such that 0 {sign} other is false: A.todense() {sign} other is true nearly everywhere",
-            )  # fmt: skip
+            if math.prod(self.pattern.shape) > _MOST_PLACES:
+                raise errors.bad_argument(
+                    f"sparse.Sparse {sign}", "the other", other,
+                    f"such that 0 {sign} other is false: it is true nearly everywhere, at too many places to store",
+                )  # fmt: skip
+            return self._everywhere()._compared_there(f, sign, other)
+        return self._compared_there(f, sign, other)
+
+    def _everywhere(self) -> Sparse:
+        """With all places stored."""
+        m, n = self.pattern.shape
+        whole = Pattern.of_rows(np.arange(m + 1) * n, np.tile(np.arange(n), m), (m, n))
+        return self.like(self.todense().reshape(*self.values.shape[:-1], m * n), whole)
+
+    def _compared_there(self, f: Callable[..., Array], sign: str, other: Any) -> Any:
         if not isinstance(other, Sparse):
             return self.like(f(self.values, other))
         _same_shape(sign, self, other)
@@ -464,6 +473,9 @@ class Sparse(Named, LinearOperator):
 
     def __ge__(self, other: Any) -> Any:
         return self._compared(xnp.greater_equal, ">=", other)
+
+
+_MOST_PLACES = 1 << 24  # where a result is true nearly everywhere
 
 
 def _plain_number(sign: str, x: Any) -> Any:
@@ -566,39 +578,7 @@ def matmul(a: Sparse, b: Sparse) -> Sparse:
     if a.shape[-1] != b.shape[-2]:
         why = f"need as many rows as the first has columns, {a.shape[-1]}"
         raise errors.shape_mismatch("sparse.Sparse @", why, a=a, b=b)
-    pattern, f = a.pattern.kept(
-        ("product", b.pattern), lambda: _value_product(a.pattern, b.pattern)
-    )
+    pattern, f = a.pattern.kept(("product", b.pattern), lambda: value_product(a.pattern, b.pattern))
     x, y, finish = _in_one_dtype(a.values, b.values)
     f, x, y = over_batches(f, (x, 1), (y, 1))
     return Sparse(finish(f(x, y)), pattern)
-
-
-def _value_product(a: Pattern, b: Pattern) -> tuple[Pattern, Callable[[Array, Array], Array]]:
-    """The pattern of a product, and its values from those of the factors.
-
-    Each product of an element of a with one of b is an element e of a trilinear form, c_e = v_p(e) w_q(e): so
-    is its transpose, and all three are sums over rows of a pattern.
-    """
-    made, sums, left, right = a.product(b)
-
-    @functools.cache  # derivatives only ask for these
-    def back(of_left: bool) -> Pattern:
-        at, n = (left, a.nnz) if of_left else (right, b.nnz)
-        return Pattern.of_rows(pointers_of(at, n), stable_order(at, n), (n, len(at)))
-
-    into = sums.rows
-
-    def sum_of(groups: Pattern, terms: Array) -> Array:
-        ones = xnp.ones(groups.nnz, terms.dtype)
-        return product_of(groups)(ones, terms)
-
-    def gather(x: Array, at: np.ndarray) -> Array:
-        return xnp.take(x, at, axis=0)
-
-    f = bilinear(
-        lambda v, w: sum_of(sums, gather(v, left) * gather(w, right)),
-        lambda ct, w: sum_of(back(True), gather(ct, into) * gather(w, right)),
-        lambda ct, v: sum_of(back(False), gather(ct, into) * gather(v, left)),
-    )
-    return made, jit(f, inline=True)

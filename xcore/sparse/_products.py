@@ -22,7 +22,7 @@ from .._control.custom import SymbolicZero, custom_jvp
 from .._core import Array, Linear, Op, config, trace_closed
 from .._cpu.sparse import BY_SCIPY
 from ..linalg._arguments import on_cpu
-from ._pattern import Bucket, Pattern, inverse_of
+from ._pattern import Bucket, Pattern, inverse_of, pointers_of, stable_order
 
 
 def bilinear(
@@ -239,3 +239,33 @@ def _sample(pattern: Pattern) -> Callable[[Array, Array], Array]:
         lambda ct, x: product_of(pattern)(ct, x),
         lambda ct, c: product_of(pattern.T)(transposed_values(pattern, ct), c),
     )
+
+
+def value_product(a: Pattern, b: Pattern) -> tuple[Pattern, Callable[[Array, Array], Array]]:
+    """The pattern of a product, and its values from those of the factors.
+
+    Each product of an element of a with one of b is an element e of a trilinear form, c_e = v_p(e) w_q(e): so
+    is its transpose, and all three are sums over rows of a pattern.
+    """
+    made, sums, left, right = a.product(b)
+
+    @functools.cache  # derivatives only ask for these
+    def back(of_left: bool) -> Pattern:
+        at, n = (left, a.nnz) if of_left else (right, b.nnz)
+        return Pattern.of_rows(pointers_of(at, n), stable_order(at, n), (n, len(at)))
+
+    into = sums.rows
+
+    def sum_of(groups: Pattern, terms: Array) -> Array:
+        ones = xnp.ones(groups.nnz, terms.dtype)
+        return product_of(groups)(ones, terms)
+
+    def gather(x: Array, at: np.ndarray) -> Array:
+        return xnp.take(x, at, axis=0)
+
+    f = bilinear(
+        lambda v, w: sum_of(sums, gather(v, left) * gather(w, right)),
+        lambda ct, w: sum_of(back(True), gather(ct, into) * gather(w, right)),
+        lambda ct, v: sum_of(back(False), gather(ct, into) * gather(v, left)),
+    )
+    return made, jit(f, inline=True)

@@ -29,11 +29,13 @@ from ..linalg._eigen import (
     _unit_of,
 )
 from ..linalg._linear_solve import solved_within
+from ..linalg._mass import ROOTS
 from ..linalg._operators import InUnits
 from ..linalg._range import magnitude, safe_norm
 from ..linalg._restarted import filled_up, fresh
 from ..linalg._schur import _sorted, schur
 from ..numpy._select import safe_divide
+from ._cholesky import cholesky
 from ._direct import solve
 from ._making import block_array, coo_array, eye_array
 from ._matrix import Sparse
@@ -128,7 +130,14 @@ def inverse_of(a: Sparse, sigma: Any) -> LinearOperator:
     )
 
 
+def _root_of(m: Sparse) -> tuple[LinearOperator, Array]:
+    """(M⁻¹, whether M is definite) by Cholesky factors, which stay in the program."""
+    factors = cholesky(m)
+    return factors, factors.ok
+
+
 INVERSES[Sparse] = inverse_of
+ROOTS[Sparse] = _root_of
 
 
 def _inverse(who: str, a: LinearOperator, sigma: Any, unit: Array) -> LinearOperator:

@@ -214,14 +214,16 @@ def _k_parts(x, order: int):
     return near, value, _k_far(where(near, 1.0, x), (_K0_FAR, _K1_FAR)[order])
 
 
-def _k(order: int, scaled: bool):
+def _k(order: int, scaled: bool, from_: float = math.inf):
+    """K, times e^x where it is scaled: everywhere, or from some x on."""
+
     def f(x):
         near, value, far = _k_parts(where(x > 0.0, x, 1.0), order)
         z = where(near, 1.0, where(x > 0.0, x, 1.0))
         if scaled:
             value, far = value * ops.exp(where(near, x, 0.0)), far / ops.sqrt(z)
         else:
-            far = ops.exp(-z) * far / ops.sqrt(z)
+            far = ops.exp(-where(z > from_, 0.0, z)) * far / ops.sqrt(z)
         far = where(z == math.inf, 0.0, far)
         return where(x > 0.0, where(near, value, far), where(_is_zero(x), math.inf, math.nan))
 
@@ -393,9 +395,17 @@ def yn_f(n, x):
     return where(valid, value, math.nan)
 
 
+_FAR = 500.0
+
+
 def kn_f(n, x):
     valid, order = _order(n)
-    value = _upward(order, where(x > 0.0, x, 1.0), _k(0, False)(x), _k(1, False)(x), 1.0)
+    first, second = (
+        _k(m, False, _FAR)(x) for m in (0, 1)
+    )  # K_0 vanishes before orders above it do
+    value = _upward(order, where(x > 0.0, x, 1.0), first, second, 1.0)
+    half = ops.exp(-0.5 * where(x > _FAR, x, 0.0))
+    value = where(ops.abs(value) == math.inf, value, value * half * half)
     return where(valid, where(x > 0.0, value, where(_is_zero(x), math.inf, math.nan)), math.nan)
 
 

@@ -354,9 +354,10 @@ def hurwitz_f(s, q):
     start = where(left, where(base > 0.0, base, 0.5), q)
     # the sum over all whole k is periodic in q, so for whole s the missing terms are two zetas
     exponent = where(left, s, 2.0)
+    above = ops.ceil(q) - q  # 1 - base, without its rounding
     calls = (
         (s, start),
-        (exponent, where(left, 1.0 - start, 1.0)),
+        (exponent, where(ops.and_(left, above > 0.0), above, 1.0)),
         (exponent, where(left, 1.0 - q, 1.0)),
     )
     value, first, second = together(hurwitz_positive, *calls)

@@ -48,6 +48,17 @@ def poch_f(z, m):
     return where(both, value, where(left, value * signed, _ratio_of_mixed_signs(z, y)))
 
 
+_STEPS = 10.0
+
+
+def _falling_from(z, steps):
+    """1/((z - 1) (z - 2) …), of as many factors as steps, at most ten."""
+    product = where(steps >= 1.0, z - 1.0, 1.0)
+    for k in range(2, int(_STEPS) + 1):
+        product = product * where(steps >= float(k), z - float(k), 1.0)
+    return 1.0 / product
+
+
 def _ratio_of_mixed_signs(z, y):
     """Γ(y)/Γ(z) of two signs, at a pole of one of them, or at 0."""
     small = ops.and_(ops.abs(z) < 100.0, ops.abs(y) < 100.0)
@@ -58,12 +69,18 @@ def _ratio_of_mixed_signs(z, y):
     value = where(_is_pole(y), math.inf, value)
     same = ops.eq(y, z)
     value = where(ops.and_(_is_pole(z), ops.not_(same)), 0.0, where(same, 1.0, value))
+    steps = z - y  # whole, and known without rounding where z is small
+    near = ops.and_(ops.and_(z > 0.0, z < 1.0), ops.and_(whole(steps), steps <= _STEPS))
+    value = where(near, _falling_from(where(near, z, 0.5), steps), value)
     return where(ops.eq(z + y, z + y), value, math.nan)
 
 
 def _binom_f(n, k):
     """For whole k and n below 0, (-1)^k times that of k - n - 1; for n beyond all digits of k, n^k/Γ(k + 1)."""
-    negated = ops.and_(ops.and_(n < 0.0, ops.not_(whole(n))), ops.and_(whole(k), k > 0.0))
+    below = ops.and_(n < 0.0, ops.not_(whole(n)))
+    turned = ops.and_(below, ops.and_(ops.not_(whole(k)), ops.and_(whole(n - k), n >= k)))
+    k = where(turned, n - k, k)  # of which one is whole
+    negated = ops.and_(below, ops.and_(whole(k), k > 0.0))
     sign = where(ops.and_(negated, odd(k)), -1.0, 1.0)
     rest = -1.0 - n
     n = where(negated, k + rest, n)

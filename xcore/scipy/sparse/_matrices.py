@@ -311,7 +311,7 @@ def lsqr(
 
 @boundary
 def lobpcg(
-    A: Any, X: ArrayLike, B: None = None, M: Any = None, Y: None = None, tol: float | None = None,
+    A: Any, X: ArrayLike, B: Any = None, M: Any = None, Y: None = None, tol: float | None = None,
     maxiter: int | None = None, largest: bool = True, verbosityLevel: int = 0, retLambdaHistory: bool = False,
     retResidualNormsHistory: bool = False, restartControl: int = 20,
 ) -> tuple[Array, Array]:  # fmt: skip
@@ -322,7 +322,8 @@ def lobpcg(
     Args:
       A: symmetric matrix, dense or sparse, or operator (n, n).
       X: vectors (n, k) to start from.
-      B, Y: must be None.
+      B: symmetric positive definite matrix or operator of A x = w B x, in whose inner product v is orthonormal.
+      Y: must be None.
       M: about the inverse of A.
       tol: tolerance for the residuals, relative to the norm of A; √precision by default.
       maxiter: at most so many steps, 200 by default.
@@ -335,15 +336,14 @@ def lobpcg(
     Array([20., 19.], dtype=float32)
     """
     who = f"{_LINALG}.lobpcg"
-    for name, x in (("B", B), ("Y", Y)):
-        if x is not None:
-            raise errors.bad_argument(who, name, x, "None: xcore.scipy.linalg.eigh(A, B) takes two")
+    if Y is not None:
+        raise errors.bad_argument(who, "Y", Y, "None: vectors to keep away from are not taken here")
     one_of(who, "retLambdaHistory", retLambdaHistory or retResidualNormsHistory, (False,))
     X = xnp.asarray(X)
     if X.ndim != 2:
         raise errors.shape_mismatch(who, "need vectors (n, k)", X=X)
     w, v = _lobpcg(
-        as_operator(A), X.shape[1], which="largest" if largest else "smallest", x0=X, preconditioner=M,
+        as_operator(A), X.shape[1], B=B, which="largest" if largest else "smallest", x0=X, preconditioner=M,
         rtol=tol, max_steps=200 if maxiter is None else maxiter,
     )  # pyright: ignore[reportGeneralTypeIssues]  # fmt: skip
     return (w[::-1], v[:, ::-1]) if largest else (w, v)

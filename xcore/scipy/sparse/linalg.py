@@ -302,7 +302,7 @@ def expm_multiply(
 
 @boundary
 def eigsh(
-    A: Any, k: int = 6, M: None = None, sigma: ArrayLike | None = None, which: str = "LM",
+    A: Any, k: int = 6, M: Any = None, sigma: ArrayLike | None = None, which: str = "LM",
     v0: ArrayLike | Sequence[Any] | None = None, ncv: int | None = None, maxiter: int | None = None,
     tol: float = 0, return_eigenvectors: bool = True, Minv: Any = None, OPinv: Any = None,
     mode: str = "normal", rng: Any = None,
@@ -314,7 +314,7 @@ def eigsh(
     Args:
       A: matrix, dense or sparse, or operator, which is taken to be Hermitian.
       k: how many.
-      M: must be None: for A x = w M x take ``xcore.scipy.linalg.eigh(A, M)``.
+      M: Hermitian positive definite matrix or operator of A x = w M x, in whose inner product v is orthonormal.
       sigma: find those next to this shift.
       which: "LM", "SM", "LA", "SA" or "BE"; with a shift "LM".
       v0: vector to start from.
@@ -322,7 +322,7 @@ def eigsh(
       maxiter: restarts at most.
       tol: tolerance for the residuals, relative to the norm of A; precision^¾ for 0.
       return_eigenvectors: False gives w alone.
-      OPinv: operator x ↦ (A - sigma)⁻¹ x.
+      OPinv: operator x ↦ (A - sigma M)⁻¹ x.
       Minv, mode, rng: of no effect, as mode="normal" is the only one.
 
     >>> import xcore.numpy as xnp
@@ -330,16 +330,15 @@ def eigsh(
     Array([1., 2.], dtype=float32)
     """
     who = "scipy.sparse.linalg.eigsh"
-    if M is not None or mode != "normal":
-        wanted = "left out: generalised problems are solved by xcore.scipy.linalg.eigh(A, M)"
-        raise errors.bad_argument(who, "M" if M is not None else "mode", mode, wanted)
+    one_of(who, "mode", mode, ("normal",))
     if sigma is not None and which != "LM":
         wanted = "'LM' with a shift: the eigenvalues next to it"
         raise errors.bad_argument(who, "which", which, wanted)
     inverse = None if OPinv is None else _operator(OPinv, symmetric=True)
     w, v = _eigsh(
         _operator(A, symmetric=True), k, which=which, x0=v0, ncv=ncv, sigma=sigma, inverse=inverse,
-        rtol=tol or None, **({} if maxiter is None else {"max_steps": maxiter}),
+        M=None if M is None else _operator(M, symmetric=True), rtol=tol or None,
+        **({} if maxiter is None else {"max_steps": maxiter}),
     )  # fmt: skip
     return (w, v) if return_eigenvectors else w
 

@@ -5,6 +5,7 @@ A rotation is a unit quaternion (x, y, z, w), as SciPy orders it; q and -q are t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from ..._control import stop_gradient as _stop_gradient
 from ..._core import Array as _Array
 from ..._core import Index as _Index
 from ..._core import Key as _Key
+from ..._core import Tracer as _Tracer
 from ..._core import errors as _errors
 from ..._core.struct import struct as _struct
 from ..._core.types import typeof as _typeof
@@ -46,9 +48,38 @@ def _product(p: _Array, q: _Array) -> _Array:
     return _xnp.concatenate([vector, a * b - _xnp.sum(u * v, -1, keepdims=True)], -1)
 
 
-def _half_sine(angle: _Array) -> _Array:
-    """sin(angle / 2) / angle, with its derivatives, at 0 too."""
-    return _xnp.sinc(angle / (2 * np.pi)) / 2
+def _series(x: _Array, terms: list[float]) -> _Array:
+    total = _xnp.full_like(x, terms[-1])
+    for term in terms[-2::-1]:
+        total = total * x + term
+    return total
+
+
+_SINE = [(-1) ** k / (2 ** (2 * k + 1) * math.factorial(2 * k + 1)) for k in range(9)]
+_COSINE = [(-1) ** k / (2 ** (2 * k) * math.factorial(2 * k)) for k in range(9)]
+_ARCTAN = [2 * (-1) ** k / (2 * k + 1) for k in range(9)]
+
+
+def _half_angle(square: _Array) -> tuple[_Array, _Array]:
+    """(sin(a / 2) / a, cos(a / 2)) of a², smooth where it is 0: near that by their series."""
+    near = square < 0.25
+    angle = _xnp.sqrt(_xnp.where(near, 1, square))
+    small = _xnp.where(near, square, 0)
+    return (
+        _xnp.where(near, _series(small, _SINE), _xnp.sin(angle / 2) / angle),
+        _xnp.where(near, _series(small, _COSINE), _xnp.cos(angle / 2)),
+    )
+
+
+def _angle_by_sine(square: _Array, cosine: _Array) -> _Array:
+    """a / sin(a / 2) of the square of that sine and of cos(a / 2) >= 0, smooth where the sine is 0."""
+    near = square < 0.01 * cosine * cosine
+    divisor = _xnp.where(near, cosine, 1)
+    tangent = _xnp.where(near, square, 0) / (divisor * divisor)
+    sine = _xnp.sqrt(_xnp.where(near, 1, square))
+    return _xnp.where(
+        near, _series(tangent, _ARCTAN) / divisor, 2 * _xnp.arctan2(sine, cosine) / sine
+    )
 
 
 def _unit(q: _Array) -> _Array:
@@ -146,8 +177,8 @@ class Rotation:
         """Of vectors along the axis, as long as the angle."""
         v = _vectors("rotvec", rotvec, 3, "Rotation.from_rotvec")
         v = _xnp.deg2rad(v) if degrees else v
-        angle = _length(v)[..., None]
-        return cls(_xnp.concatenate([_half_sine(angle) * v, _xnp.cos(angle / 2)], -1))
+        sine, cosine = _half_angle(_xnp.sum(v * v, -1, keepdims=True))
+        return cls(_xnp.concatenate([sine * v, cosine], -1))
 
     @classmethod
     def from_mrp(cls, mrp: _ArrayLike) -> Rotation:
@@ -226,10 +257,8 @@ class Rotation:
     def as_rotvec(self, degrees: bool = False) -> _Array:
         """Vectors along the axis, as long as the angle, which is at most π."""
         q = _xnp.where(self.quat[..., 3:] < 0, -self.quat, self.quat)
-        sine = _length(q[..., :3])
-        angle = 2 * _xnp.arctan2(sine, q[..., 3])
-        scale = _xnp.where(sine > 0, angle / _xnp.where(sine > 0, sine, 1), 2)
-        v = scale[..., None] * q[..., :3]
+        square = _xnp.sum(q[..., :3] ** 2, -1, keepdims=True)
+        v = _angle_by_sine(square, q[..., 3:]) * q[..., :3]
         return _xnp.rad2deg(v) if degrees else v
 
     def as_mrp(self) -> _Array:
@@ -357,11 +386,24 @@ class Slerp:
                 "need two or more, as many as rotations",
                 times=known,
             )
+        self._check(known, times)
         i = _xnp.clip(_xnp.searchsorted(known, times, side="right") - 1, 0, known.shape[0] - 2)
         part = ((times - known[i]) / (known[i + 1] - known[i]))[..., None]
         start = self.rotations[i]
         turn = (start.inv() * self.rotations[i + 1]).as_rotvec()
         return start * Rotation.from_rotvec(part * turn)
+
+    def _check(self, known: _Array, times: _Array) -> None:
+        """Errors for times that are known and cannot be right."""
+        if isinstance(known, _Tracer):
+            return
+        who, t = "scipy.spatial.transform.Slerp", np.asarray(known)
+        if not (t[1:] > t[:-1]).all():
+            raise _errors.bad_argument(who, "times", self.times, "numbers that rise")
+        at = None if isinstance(times, _Tracer) else np.asarray(times)
+        if at is not None and ((at < t[0]) | (at > t[-1])).any():
+            need = f"numbers from {t[0]} to {t[-1]}, between which the rotations are known"
+            raise _errors.bad_argument(who, "times", times, need)
 
 
 __getattr__ = _guide(__name__)
