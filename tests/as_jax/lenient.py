@@ -76,6 +76,22 @@ def check_arrays_in_lists_by_their_own_word():
     assert jnp.isscalar(Held(jnp.ones(()))) and not jnp.isscalar(Held(jnp.ones(2)))
 
 
+def check_powers_by_known_whole_numbers_keep_the_dtype():
+    u = jnp.asarray([60000, 3], "uint32")
+    for two in (2, np.int32(2), np.int8(2), np.array(2), jnp.int32(2)):
+        for found in (
+            u**two,
+            jnp.power(u, two),
+            jnp.pow(u, two),
+            jax.jit(lambda u, e=two: u**e)(u),
+        ):
+            assert found.dtype == np.uint32 and found.tolist() == [3600000000, 9]
+    assert (jnp.asarray([2, 3], "int16") ** np.int32(20)).dtype == np.int16
+    assert (u ** np.array([2, 2])).dtype == np.int32 and (
+        jnp.ones(2) ** np.int32(2)
+    ).dtype == np.float32
+
+
 def check_names_of_arguments():
     close(sl.solve_sylvester(A=jnp.eye(2), B=jnp.eye(2), C=jnp.ones((2, 2))), 0.5 * np.ones((2, 2)))
     assert jnp.issubdtype(arg1=np.float32, arg2=np.floating)

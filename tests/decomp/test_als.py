@@ -174,3 +174,22 @@ def test_single_precision_in_a_program_of_the_users(fit):
     lanes = xc.vmap(lambda x: fit(x, 2, max_steps=3).error)(xnp.stack([x, x**2]))
     alone = [whole.error, fit(x**2, 2, max_steps=3).error]
     np.testing.assert_allclose(lanes, alone, rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["cp_als", "cp_gauss_newton", "cp_gradient", "cp_nonneg"])
+def test_slices_without_data_are_refused(name):
+    f = getattr(decomp, name)
+    x = np.abs(np.random.default_rng(0).normal(size=(5, 4, 3)))
+    mask = np.ones(x.shape, bool)
+    mask[2] = False
+    with pytest.raises(ValueError, match="slice 2 of mode 0"):
+        f(x, 2, mask=mask)
+    if name == "cp_gradient":  # a ridge makes that row 0
+        found = f(x, 2, mask=mask, ridge=1e-3, max_steps=500).value
+        assert float(xnp.abs(found.to_dense()[2]).max()) < 1e-2
+    if name == "cp_als":  # factors that are given need no data
+        start = decomp.CP(
+            xnp.ones(2),
+            tuple(xnp.asarray(np.random.default_rng(1).normal(size=(n, 2))) for n in x.shape),
+        )
+        assert f(x, 2, mask=mask, init=start, fixed=(0,)).steps > 0

@@ -86,7 +86,7 @@ def test_discrete(name):
 
 @pytest.mark.parametrize("name", ["binom", "geom", "randint"])
 def test_quantiles_of_counts(name):
-    check(name, ("ppf",), LEVELS[1:-1], DISCRETE[name], 1.0, None)
+    check(name, ("ppf", "isf"), LEVELS[1:-1], DISCRETE[name], 1.0, None)
 
 
 # Tails

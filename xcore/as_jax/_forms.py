@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import functools
 
+import numpy as np
+
 import xcore.numpy as xnp
 from xcore import config, dtypes, lax
+from xcore._core import Array, Tracer, Value
 from xcore.scipy import linalg
 from xcore.scipy.sparse import linalg as krylov
 
@@ -71,6 +74,17 @@ def promote_types(a, b):
         found, given = xnp.promote_types(a, b), [xnp.dtype(x) for x in (a, b)]
     wide = found.kind != "i" or any(x.itemsize == 8 for x in given)
     return found if wide else dtypes.canonicalize_dtype(found)
+
+
+def exponent(e):
+    """A known whole number, of whatever width, as Python's: powers by it keep the dtype of their base."""
+    known = isinstance(e, (np.integer, np.ndarray, Array)) and not isinstance(e, Tracer)
+    return int(e) if known and not e.ndim and np.issubdtype(e.dtype, np.integer) else e
+
+
+@functools.wraps(xnp.power)
+def power(x1, x2, /):
+    return xnp.power(x1, exponent(x2) if isinstance(x1, Value) else x2)
 
 
 def conj(x, input_dtype=None):

@@ -24,6 +24,7 @@ from .._core.trace import Trace, Tracer, current, evaluating, is_evaluating, usi
 from .._core.types import ArrayType, Value, typeof
 from ..numpy._types import DType
 from ..random._keys import KeyType
+from ._forms import exponent
 from ._jaxprs import process_by_primitive, view_of
 from ._modules import NAME
 from ._types import type_of_keys
@@ -128,6 +129,8 @@ def open_attributes() -> None:
     Trace.main = property(lambda self: self)  # pyright: ignore[reportAttributeAccessIssue]
     Trace.level = 0  # pyright: ignore[reportAttributeAccessIssue]
     Trace.full_raise = lambda self, x: x  # pyright: ignore[reportAttributeAccessIssue]
+    raised = Value.__pow__
+    Value.__pow__ = lambda self, e, modulo=None: raised(self, exponent(e), modulo)  # pyright: ignore
     Value.__array_namespace__ = _namespace_of(Value.__array_namespace__)  # pyright: ignore
     Trace.process = process_by_primitive  # pyright: ignore[reportAttributeAccessIssue]
     Tracer._trace = property(  # pyright: ignore[reportAttributeAccessIssue]

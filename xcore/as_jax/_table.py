@@ -125,9 +125,9 @@ jax.monitoring: : _settings: clear_event_listeners record_event record_event_dur
     register_event_time_span_listener register_scalar_listener unregister_event_duration_listener
     unregister_event_listener unregister_event_time_span_listener unregister_scalar_listener
 jax.nn.initializers: xcore.nn.initializers: _small_modules: Initializer
-jax.numpy: xcore.numpy: _forms: bincount einsum_path promote_types xcore.numpy: complex_=complex128 float_=float64
-    int_=int64 uint=uint64 _wrappers: array asarray finfo histogram histogram2d histogramdd issubdtype
-    ndim shape size
+jax.numpy: xcore.numpy: _forms: bincount einsum_path power promote_types pow=power
+    xcore.numpy: complex_=complex128 float_=float64 int_=int64 uint=uint64
+    _wrappers: array asarray finfo histogram histogram2d histogramdd issubdtype ndim shape size
 jax.profiler: xcore.profiler: _small_modules: ProfileOptions stop_server
 jax.random: xcore.random: _rejection: key PRNGKey ball beta chisquare dirichlet f gamma generalized_normal
     loggamma poisson t _draws: bernoulli binomial categorical choice gumbel multinomial randint

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Iterable
 from types import NoneType
 from typing import Any
 
@@ -195,6 +196,26 @@ def check_tensor(who: str, x: Any, mask: Any = None, *, masked: bool = True) -> 
             f"xcore.{who}: x contains NaN or infinity. If these elements are missing, {advice}."
         )
     return x if mask is None else xnp.where(mask, x, 0), mask
+
+
+def check_slices(who: str, mask: Any, modes: Iterable[int], ridge: Any = None) -> None:
+    """An error where a slice has no known element: nothing tells its row of the factor but a ridge."""
+    if type(mask) is not Array or not (
+        ridge is None or (type(ridge) in (int, float) and ridge == 0)
+    ):
+        return
+    known = np.asarray(mask)
+    for mode in modes:
+        rest = tuple(k for k in range(known.ndim) if k != mode)
+        empty = np.flatnonzero(~known.any(axis=rest))
+        if empty.size:
+            need = f"True somewhere in slice {empty[0]} of mode {mode}: else nothing tells its row of the factor"
+            advice = "Leave such slices out" + (
+                ", or pass ridge=, which makes it 0." if ridge is not None else "."
+            )
+            raise errors.bad_argument(
+                who, "mask", errors.Words(f"{empty.size} such slices"), need, advice
+            )
 
 
 def _is_finite(x, mask) -> bool:

@@ -18,6 +18,7 @@ from ._common import (
     check_fixed,
     check_modes,
     check_rank,
+    check_slices,
     check_tensor,
     checkpoints_of,
     fitted,
@@ -59,6 +60,8 @@ def fit(
     restarts = check_count(who, "restarts", given.restarts, 1)
     max_steps = check_count(who, "max_steps", given.max_steps)
     require("0 or more", who, ridge=given.ridge)
+    if not any(p is not None for p in proxes):  # penalties tell what no data do
+        check_slices(who, mask, free)
     x, units = in_units(x)
     ridge = units.penalty(given.ridge, len(free))
     factors, several = starts(who, x, rank, given.init, given.key, restarts, positive)

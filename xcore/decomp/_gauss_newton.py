@@ -31,6 +31,7 @@ from ._common import (
     balanced,
     check_count,
     check_rank,
+    check_slices,
     check_tensor,
     checkpoints_of,
     fitted,
@@ -235,6 +236,7 @@ def cp_gauss_newton(
         raise errors.bad_argument(
             who, "x", errors.Words(f"of dtype {x.dtype}"), "real", "For complex tensors: cp_als."
         )
+    check_slices(who, mask, range(x.ndim))
     x, units = in_units(x)
     restarts = check_count(who, "restarts", restarts, 1)
     rank = check_rank(who, rank, x.shape)

@@ -13,7 +13,7 @@ from .. import numpy as xnp
 from .._core import Array, ArrayLike, Key, dtypes, errors, require
 from .._solution import Solution, Status
 from ..optimize import minimize
-from ._common import check_count, check_rank, check_tensor, fitted, starts
+from ._common import check_count, check_rank, check_slices, check_tensor, fitted, starts
 from ._cp import CP, gram_product, normalize
 from ._implicit import differentiable
 from ._products import mttkrp
@@ -88,6 +88,7 @@ def cp_gradient(
         )
     max_steps = check_count(who, "max_steps", max_steps)
     require("0 or more", who, ridge=ridge)
+    check_slices(who, mask, range(x.ndim), ridge)
     x, units = in_units(x)
     ridge = units.penalty(ridge, x.ndim)
     factors, _ = starts(who, x, check_rank(who, rank, x.shape), init, key, 1, False)

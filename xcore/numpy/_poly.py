@@ -407,7 +407,8 @@ def _covariance(matrix, unscale, away, free: int, cov):
         )
     base = inv(matmul(conj(matrix).T, matrix))
     if cov == "unscaled":
-        return unscale(unscale(base).T).T
+        found = unscale(unscale(base).T).T
+        return found if typeof(away).ndim == 1 else found[..., None]  # the same for all columns
     most = ops.stop_gradient(max_of(absolute(away), axis=0))
     unit = power_of_two_near(where((most > 0) & isfinite(most), most, 1))
     deviation = unit * sqrt(sum_of(square_of(away / unit), axis=0) / free)

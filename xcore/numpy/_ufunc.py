@@ -31,6 +31,12 @@ class _Ufuncs(type):
         return type.__instancecheck__(cls, x) or _is_known_function(x)
 
 
+_IN_ORDER = frozenset(
+    "subtract divide true_divide floor_divide power float_power remainder mod fmod arctan2 left_shift right_shift"
+    " nextafter copysign ldexp".split()
+)
+
+
 class ufunc(metaclass=_Ufuncs):
     """A function applied to each element, with the methods that NumPy gives such functions.
 
@@ -101,6 +107,9 @@ class ufunc(metaclass=_Ufuncs):
         if "reduce" in self._special:
             return self._special["reduce"](a, axis, dtype, keepdims, initial, where)
         axes = axes_of(who, axis, typeof(a).ndim)
+        if len(axes) > 1 and self.__name__ in _IN_ORDER:
+            need = "one axis: what comes out depends on the order of the elements"
+            raise errors.bad_argument(who, "axis", axis, need)
         kept_shape = tuple(1 if i in axes else n for i, n in enumerate(typeof(a).shape))
         where = (
             None

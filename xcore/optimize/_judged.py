@@ -39,7 +39,8 @@ def grip(r):
 
 
 def newton_step(s, bend, held):
-    """(the Newton step of free variables, the least eigenvalue, whether they lost their influence).
+    """(the Newton step of free variables, the least eigenvalue, whether they lost their influence, how many directions
+    have none).
 
     The Hessian is RᵀR + B, B what the curvature of residuals adds. With R D⁻¹ = U S Vᵀ, columns of length
     1, it is (S Vᵀ D)ᵀ (1 + S⁻¹ Vᵀ D⁻¹ B D⁻¹ V S⁻¹) (S Vᵀ D): nothing is squared, and where R decides
@@ -59,6 +60,8 @@ def newton_step(s, bend, held):
     known = sizes > n * eps * most
     w = xnp.where(known, sizes, xnp.where(most > 0, n * eps * most, 1))
     bend = vt @ xnp.where(xnp.isfinite(bend), bend, 0) @ vt.T
+    straightest = xnp.abs(xnp.diagonal(bend)) <= eps**0.5 * xnp.maximum(most**2, largest(bend))
+    open_ = ~known & straightest
     known = known | (xnp.abs(xnp.diagonal(bend)) > eps**0.5 * largest(bend))
     both = known[:, None] & known
     straight = xnp.diag(xnp.where(known, (sizes / w) ** 2, 1))
@@ -72,16 +75,18 @@ def newton_step(s, bend, held):
     step = (vt.T @ (step / w)) / d
     gone = ~held & (s["scale"] > 0) & (size <= eps * s["scale"])
     lost = (hidden & (s["grip"] > eps**0.5)) | xnp.any(gone)
-    return xnp.where(fine, step, xnp.nan), xnp.min(values, initial=1), lost
+    step = xnp.where(fine, step, xnp.nan)
+    return step, xnp.min(values, initial=1), lost, count(xnp.sum(open_ & ~of_held))
 
 
 def _seen(method, problem, s, x0):
-    """(the Newton step, the error that it is, its promised gain, the least eigenvalue, whether influence was lost)."""
-    step, least, lost = method.missing(problem, s)
+    """(the Newton step, the error that it is, its promised gain, the least eigenvalue, whether influence was lost, how
+    many directions have none)."""
+    step, least, lost, *without = method.missing(problem, s)
     reach = xnp.maximum(xnp.abs(s["x"]), xnp.abs(s["x"] - x0))
     gain = 0.5 * xnp.abs(xnp.vdot(s["g"], step))
     error = relative_error(step, reach, xnp.ones_like(reach), x0)
-    return step, error, gain, least, lost & (s["f"] > 0)
+    return step, error, gain, least, lost & (s["f"] > 0), without[0] if without else count(0)
 
 
 def _elsewhere(problem, s):
@@ -158,7 +163,7 @@ def attempts(
         )  # fmt: skip
 
     def end(s, _, ended):
-        step, error, gain, least, lost = _seen(method, local, ended, x0)
+        step, error, gain, least, lost, without = _seen(method, local, ended, x0)
         other, lower = _elsewhere(local, ended)
         lower = lower & (least >= -(xnp.finfo(dtype).eps ** 0.5))  # saddles are told as such
         status = _verdict(ended, error, gain, least, lost | lower, asked)
@@ -167,7 +172,7 @@ def attempts(
         settles = (status != 0) & ~lost & ~lower & (least > 0) & (error < FAR)
         settles = settles & (s["settled"] < SETTLE)
         new = {k: ended[k] for k in ("x", "f", "g")}
-        new |= {"status": status, "error": error, "gain": gain}
+        new |= {"status": status, "error": error, "gain": gain, "undetermined": without}
         new = {k: xnp.where(better, v, s[k]) for k, v in new.items()}
         new |= {k: s[k] + xnp.maximum(ended[k], 0) for k in ("nit", "nfev", "njev")}
         more = (s["turn"] == 0) & (status != 0) & (lower | (new["nit"] > 0))
@@ -185,12 +190,24 @@ def attempts(
     start = {
         "x": x0, "f": far, "g": xnp.zeros_like(x0), "error": far, "gain": zero,
         "status": np.int32(Status.max_steps), "nit": count(0), "nfev": count(0), "njev": count(0),
-        "turn": count(0), "settled": count(0), "going": xnp.ones((), bool), "from": x0,
+        "undetermined": count(0), "turn": count(0), "settled": count(0), "going": xnp.ones((), bool), "from": x0,
     }  # fmt: skip
     if history:
         start["history"] = empty_rows(who, history, mine, maxiter)
     s = in_rounds(begin, run, end, lambda s: s["going"], start, checkpoint)
-    kept = ("x", "f", "g", "gain", "error", "status", "nit", "nfev", "njev", "history")
+    kept = (
+        "x",
+        "f",
+        "g",
+        "gain",
+        "error",
+        "status",
+        "undetermined",
+        "nit",
+        "nfev",
+        "njev",
+        "history",
+    )
     found = {k: shown(k, s[k]) for k in kept if k in s}
     size = projected_gradient(found["x"], found["g"], problem.lower, problem.upper)
     return found | {"size": largest(size)}

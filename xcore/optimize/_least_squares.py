@@ -549,6 +549,8 @@ def least_squares(
     x, aux = differentiable(equation, value, solve, flat.start, problem, checkpoint, linear)
     known = aux["value"]
     how = {"stationarity": aux["size"], "error": aux["error"], "gain": aux["gain"]}
+    if isinstance(method, (LevenbergMarquardt, TrustRegionReflective)):
+        how["undetermined"] = aux["undetermined"]
     certificate = Certificate(tested=TESTED, **how)
     return result(
         flat.split(x), known["residuals"], flat.split(aux["g"]), aux["status"], aux["nit"],

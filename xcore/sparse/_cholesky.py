@@ -225,7 +225,15 @@ class Cholesky(LinearOperator):
     def logdet(self) -> Array:
         """The logarithm of the determinant, differentiable on the pattern to any order; NaN if not definite."""
         p = self.a.pattern
-        return self.a._of_each(_once(p, "logdet", lambda: _determinant(p)), self.a.values)
+        found = self.a._of_each(_once(p, "logdet", lambda: _determinant(p)), self.a.values)
+        return xnp.where(self._is_hermitian(), found, xnp.nan)
+
+    def _is_hermitian(self) -> Array:
+        """Whether elements across the diagonal are conjugate but for rounding, of which one is read only."""
+        v = stop_gradient(self.a.values)
+        off = xnp.abs(v - xnp.conj(self.a.like(v).T.values))
+        most = xnp.max(xnp.abs(v), axis=-1, initial=0)
+        return ~(xnp.max(off, axis=-1, initial=0) > 100 * epsilon(v) * most)
 
     def inverse(self) -> Sparse:
         """The elements of the inverse at the places of the matrix."""
@@ -233,6 +241,7 @@ class Cholesky(LinearOperator):
         z = self.a._of_each(
             _once(p, "inverse", lambda: functools.partial(_inverse, p)), self.a.values
         )
+        z = xnp.where(self._is_hermitian()[..., None], z, xnp.nan)
         return Sparse(z, p, symmetric=True)
 
 

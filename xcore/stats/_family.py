@@ -28,7 +28,7 @@ CONTINUOUS = ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
 # How the formula of a density begins, of continuous families and of discrete ones.
 _DENSITY = ("The density at loc = 0 and scale = 1 is f(x)", "The probability at loc = 0 is P(k)")
 OF_SHAPES = ("entropy", "mean", "var", "std")  # of no point
-DISCRETE = ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf", "ppf")
+DISCRETE = ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
 
 
 @dataclass(frozen=True, eq=False)
@@ -347,12 +347,11 @@ def _count_side(f: Formulas, which: str, k, shapes):
 
 def _quantile(f: Formulas, which: str, q, shapes, loc, scale):
     low, high = _ends(f, shapes, q)
-    if which == "isf":
-        low, high = high, low
+    low = low - 1 if f.ppf is None and f.whole else low
+    at_zero, at_one = (high, low) if which == "isf" else (low, high)
     inner = (q > 0) & (q < 1)
     z = _quantiles(f, which)(xnp.where(inner, q, 0.5), *shapes)
-    first = low - 1 if f.ppf is None and f.whole else low
-    z = xnp.where(inner, z, xnp.where(q == 0, first, xnp.where(q == 1, high, np.nan)))
+    z = xnp.where(inner, z, xnp.where(q == 0, at_zero, xnp.where(q == 1, at_one, np.nan)))
     return loc + scale * z
 
 
