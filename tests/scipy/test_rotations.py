@@ -167,3 +167,34 @@ def test_known_mistakes_are_refused():
     for zero in (np.zeros(4), np.array([[1.0, 0, 0, 0], [0, 0, 0, 0]])):
         with pytest.raises(ValueError, match="quat must be of a length"):
             Rotation.from_quat(zero)
+
+
+@pytest.mark.parametrize(
+    "at", [[0, 0, 0], [1e-9, 0, 0], [0.1, -0.2, 0.05], [0.29, 0.29, 0.28], [1.0, 2.0, 0.5]]
+)
+def test_second_derivatives_at_rest_too(at):
+    at, other = np.array(at, float), Rotation.from_euler("z", 0.2)
+    maps = {
+        "matrix": lambda r: Rotation.from_rotvec(r).as_matrix().ravel(),
+        "quaternion": lambda r: Rotation.from_rotvec(r).as_quat(),
+        "composed": lambda r: (Rotation.from_rotvec(r) * other).as_rotvec(),
+        "back": lambda r: Rotation.from_rotvec(r).as_rotvec(),
+    }
+    e = 1e-4 * np.eye(3)
+    for f in maps.values():
+        corner = lambda i, j: np.asarray(f(at + e[i] + e[j]))  # noqa: B023
+        by_differences = np.array([
+            [(corner(i, j) - f(at + e[i] - e[j]) - f(at - e[i] + e[j]) + f(at - e[i] - e[j])) / 4e-8 for j in range(3)]
+            for i in range(3)
+        ])  # fmt: skip
+        found = np.asarray(xc.jacfwd(xc.jacrev(f))(xnp.asarray(at)))
+        np.testing.assert_allclose(found, np.moveaxis(by_differences, -1, 0), atol=1e-6)
+    np.testing.assert_allclose(maps["back"](at), at, rtol=1e-14, atol=0)
+
+
+def test_paths_are_asked_between_their_ends():
+    turns = Rotation.from_euler("z", [0.0, 90.0], degrees=True)
+    for times, at in (([0.0, 1.0], 2.0), ([0.0, 1.0], -1e-3), ([0.0, 0.0], 0.0), ([1.0, 0.0], 0.5)):
+        with pytest.raises(ValueError, match="times must be numbers"):
+            Slerp(times, turns)(at)
+    assert Slerp([0.0, 1.0], turns)([0.0, 1.0]).as_quat().shape == (2, 4)

@@ -410,3 +410,44 @@ def test_kummer_is_right_or_nan_over_its_arguments():
         if np.isfinite(got) and 1e-300 < abs(true) < 1e300:
             assert abs(got - float(true)) < 1e-4 * abs(float(true)), where
     assert np.isfinite(found).mean() > 0.8
+
+
+def exactly(f, *arguments):
+    with mp.workdps(60):
+        return float(f(*map(mp.mpf, arguments)))
+
+
+def wide(f, *arguments):
+    return float(f(*[xnp.asarray(float(a), "float64") for a in arguments]))
+
+
+def test_next_to_poles():
+    for z in (1e-5, 1e-10, 1e-17, 1e-100, 0.3, 0.9):
+        for m in (-1, -2, -3, -10):
+            np.testing.assert_allclose(wide(special.poch, z, m), exactly(mp.rf, z, m), rtol=1e-13)
+    for q in (-1e-100, -1e-10, -1e-5, -0.3, -1 + 1e-6, -2.3, -3 - 1e-9):
+        for s in (2, 3, 5):
+            true = exactly(mp.zeta, s, q)
+            np.testing.assert_allclose(wide(special.zeta, s, q), true, rtol=1e-13)
+            true *= (-1.0) ** s * float(mp.factorial(s - 1))
+            np.testing.assert_allclose(wide(special.polygamma, s - 1, q), true, rtol=1e-13)
+
+
+def test_orders_above_those_that_vanish():
+    for n, x in [(200, 705), (200, 709), (100, 709), (150, 720), (3, 501), (40, 499), (1, 600)]:
+        np.testing.assert_allclose(wide(special.kn, n, x), exactly(mp.besselk, n, x), rtol=1e-12)
+    assert wide(special.kn, 2, 1e4) == 0 and wide(special.kn, 10**6, 600.0) == np.inf
+
+
+def test_coefficients_of_large_negative_numbers():
+    for n, k in [
+        (-1000.5, -1000.5),
+        (-200.5, -200.5),
+        (-200.5, -203.5),
+        (-3.5, -3.5),
+        (-7.5, -9.5),
+        (-1000.5, 3),
+    ]:
+        # C(n, k) of n - k whole is C(n, n - k), a product
+        true = exactly(lambda n, k: mp.binomial(n, n - k if n == k or k < 0 else k), n, k)
+        np.testing.assert_allclose(wide(special.binom, n, k), true, rtol=1e-12)

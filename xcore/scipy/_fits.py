@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .. import random
-from .._control import jacfwd
+from .._control import eval_shape, jacfwd
 from .._core import ArrayLike, Tracer, boundary, errors, typeof
 from ..optimize import curve_fit as _curve_fit
 from ..optimize import differential_evolution as _differential_evolution
@@ -44,6 +44,19 @@ def _check_x_scale(who: str, given, n: int) -> None:
         raise errors.bad_argument(who, "x_scale", given, wanted)
 
 
+def _sparse_jacobian(who: str, f: Callable[..., Any], x0: Any, places: Any) -> Callable[..., Any]:
+    """The Jacobian on the places that a matrix names."""
+    from .. import sparse
+
+    places = places if hasattr(places, "nnz") else np.asarray(places) != 0
+    places = sparse.coo_array(places)
+    shape = (eval_shape(f, x0).size, x0.size)
+    if places.shape != shape:
+        need = f"need a row for each residual and a column for each variable, {shape}"
+        raise errors.shape_mismatch(who, need, jac_sparsity=places)
+    return sparse.jacobian(f, places.pattern)
+
+
 @boundary
 def least_squares(
     fun: Callable[..., Any], x0: Any, jac: Any = "2-point", bounds: Any = (-np.inf, np.inf),
@@ -66,6 +79,8 @@ def least_squares(
       f_scale: residuals of which size begin to be outliers.
       max_nfev: steps at most.
       args, kwargs: further arguments.
+      jac_sparsity: where the Jacobian may be other than 0, a matrix: then it is sparse, steps are by sparse factors
+        (``method="sparse"`` of ``xcore.optimize``), and so is ``jac`` of the result. Of no effect with bounds.
       x_scale: of no effect, as are all others: steps are in units of their own, and the Jacobian is computed.
       callback: must be None.
 
@@ -85,15 +100,18 @@ def least_squares(
     box = _sides(bounds, typeof(x0).size)
     if method == "lm" and box is not None:
         raise errors.bad_argument(who, "method", method, "'trf' where there are bounds")
+    own = jacfwd(f) if jac_sparsity is None else _sparse_jacobian(who, f, x0, jac_sparsity)
+    sparse = jac_sparsity is not None and box is None
     found = _least_squares(
-        f, x0, (), _method(method, box), bounds=box, loss=loss, f_scale=f_scale, maxiter=max_nfev
-    )
+        f, x0, (), "sparse" if sparse else _method(method, box), jac=own if sparse else None, bounds=box,
+        loss=loss, f_scale=f_scale, maxiter=max_nfev,
+    )  # fmt: skip
     low, high = (-np.inf, np.inf) if box is None else box
     near = lambda side: xnp.isfinite(side) & (xnp.abs(found.x - side) <= 1e-8 * (1 + xnp.abs(side)))  # noqa: E731
     mask = xnp.where(near(xnp.asarray(low)), -1, xnp.where(near(xnp.asarray(high)), 1, 0))
     return Found(
         message=words(found.status), success=found.status == 0, status=found.status, x=found.x,
-        cost=found.stats["cost"], fun=found.fun, jac=jacfwd(f)(found.x), grad=found.grad,
+        cost=found.stats["cost"], fun=found.fun, jac=own(found.x), grad=found.grad,
         optimality=found.certificate.stationarity, active_mask=mask, nfev=found.nfev, njev=found.njev,
     )  # fmt: skip
 
