@@ -6,7 +6,7 @@ import contextlib
 import functools
 import logging
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,6 +34,17 @@ class JaxprTypeError(TypeError):
 
 class InconclusiveDimensionOperation(Exception):
     """Shapes here are numbers, and every question about them has an answer."""
+
+
+# jax.experimental.sparse
+
+
+class SparseInfo(NamedTuple):
+    """What is known of an array besides its values and places."""
+
+    shape: tuple
+    indices_sorted: bool = False
+    unique_indices: bool = False
 
 
 # jax.flatten_util

@@ -77,9 +77,9 @@ jax.experimental.scheduling_groups: : _small_modules: scheduling_group
 jax.experimental.shard_alike: : _small_modules: shard_alike
 jax.experimental.sparse jax.experimental.sparse.bcoo jax.experimental.sparse.bcsr jax.experimental.sparse.ad
     jax.experimental.sparse.coo jax.experimental.sparse.csr jax.experimental.sparse.random
-    jax.experimental.sparse.transform jax.experimental.sparse.util: xcore.as_jax._sparse
-    xcore.as_jax._sparse_more
-jax.experimental.sparse.linalg: : _sparse_more: spsolve lobpcg_standard
+    jax.experimental.sparse.transform jax.experimental.sparse.util: xcore.experimental.sparse:
+    _small_modules: SparseInfo
+jax.experimental.sparse.linalg: xcore.experimental.sparse.linalg
 jax.experimental.xla_metadata: : _small_modules: set_xla_metadata
 jax.export: xcore.export: _small_modules: SymbolicScope is_symbolic_dim symbolic_args_specs
     default_export_platform maximum_supported_calling_convention_version

@@ -8,9 +8,9 @@ from . import checkify, multihost_utils, shard_map
 
 __all__ = ["checkify", "io_callback", "multihost_utils", "pure_callback", "shard_map"]
 
-_MODULES = {name: f"{__name__}.{name}" for name in ("jet", "mesh_utils", "ode", "pjit")} | {
-    name: f"xcore.example_libraries.{name}" for name in ("optimizers", "stax")
-}
+_MODULES = {
+    name: f"{__name__}.{name}" for name in ("jet", "mesh_utils", "ode", "pjit", "sparse")
+} | {name: f"xcore.example_libraries.{name}" for name in ("optimizers", "stax")}
 
 
 def _load(name: str):

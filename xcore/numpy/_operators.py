@@ -21,10 +21,14 @@ _OURS = Value, np.ndarray, np.generic, bool, int, float, complex
 def _is_left_to(other, answer: str) -> bool:
     """Whether an operand on the right answers itself: what is no array, or another package's with that method.
 
-    What can be read as an array (``__array__``) may be more than that: an operator, or numbers with units.
+    What can be read as an array (``__array__``) may be more than that: an operator, or numbers with units. What says so
+    itself (``__jax_array__``) answers where it claims a higher priority than arrays, as NumPy has it.
     """
-    if isinstance(other, _OURS) or hasattr(other, "__jax_array__"):
+    if isinstance(other, _OURS):
         return False
+    if hasattr(other, "__jax_array__"):
+        first = getattr(other, "__array_priority__", 0) > Array.__array_priority__
+        return first and hasattr(type(other), answer)
     return hasattr(type(other), answer) or not is_array_like(other)
 
 
