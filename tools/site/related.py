@@ -143,6 +143,16 @@ FAMILIES = {
         reverse_cuthill_mckee structural_rank
         """,
     "xcore.scipy.sparse": "find load_npz save_npz random_array",
+    "xcore.experimental.sparse": """
+        BCOO BCSR COO CSR CSC JAXSparse
+        bcoo_fromdense bcoo_todense todense bcoo_update_layout bcoo_extract
+        bcoo_dot_general bcoo_dot_general_sampled bcoo_multiply_dense bcoo_multiply_sparse sparsify
+        bcoo_sort_indices bcoo_sum_duplicates bcoo_reduce_sum
+        bcoo_transpose bcoo_reshape bcoo_squeeze bcoo_broadcast_in_dim bcoo_concatenate bcoo_rev
+        bcoo_slice bcoo_dynamic_slice
+        empty eye random_bcoo
+        grad value_and_grad jacfwd jacrev jacobian
+        """,
     "xcore.scipy.integrate": "solve_ivp odeint cumulative_trapezoid simpson",
     "xcore.stats": _DISTRIBUTIONS,
     "xcore.scipy.stats": _DISTRIBUTIONS,
@@ -152,6 +162,9 @@ FAMILIES = {
 ACROSS = """
     experimental.io_callback pure_callback debug.callback debug.print
     experimental.jet.jet jvp jacfwd hessian linearize
+    experimental.sparse.BCOO sparse.Sparse sparse.coo_array
+    experimental.sparse.linalg.spsolve sparse.solve linalg.linear_solve
+    experimental.sparse.linalg.lobpcg_standard linalg.eigsh linalg.lobpcg
     scipy.cluster.vq.vq numpy.argmin numpy.digitize numpy.linalg.norm
     scipy.ndimage.map_coordinates image.resize image.scale_and_translate numpy.interp
     scipy.interpolate.RegularGridInterpolator scipy.ndimage.map_coordinates numpy.interp

@@ -29,6 +29,7 @@ WORDS = {
     "xcore.sparse.multigrid": "sparse, AMG, algebraic multigrid, pyamg, smoothed aggregation, preconditioner, Poisson",
     "xcore.sparse.csr_array": "sparse, csr_matrix, compressed rows",
     "xcore.sparse.coo_array": "sparse, accumarray, triplets, BCOO, coordinates, assembly",
+    "xcore.experimental.sparse.BCOO": "sparse, jax.experimental.sparse, batched coordinates, coordinates, scatter",
     "xcore.sparse.diags_array": "spdiags, sparse, diagonals, tridiagonal, stencil",
     "xcore.sparse.jacobian": "sparse Jacobian, colouring, jacobian pattern",
     "xcore.linalg.CG": "pcg, conjugate gradients, cg",
