@@ -223,7 +223,26 @@ def test_functions_of_sparse_arrays():
         found = sparse.sparsify(f)(*args)
         assert isinstance(found, BCOO)
         close(found, f(*map(sparse.todense, args)))
-    close(sparse.sparsify(xnp.dot)(BCOO.fromdense(B), drawn(2, 5, 1)).shape, (2, 3, 4, 2, 1))
+    for f, *args in (
+        (xnp.add, M, M), (xnp.subtract, M, M), (xnp.multiply, M, v), (xnp.negative, M), (xnp.transpose, M), (xnp.sin, M),
+        (xnp.reshape, M, (2, -1)), (xnp.sum, M, 0), (xnp.concatenate, [M, M], 1), (xnp.abs, CSR.fromdense(A)),
+        (xnp.square, BCOO((np.ones(2), [[1], [1]]), shape=(3,))),
+    ):  # fmt: skip
+        found = sparse.sparsify(f)(*args)
+        assert isinstance(found, JAXSparse)
+        dense = xc.tree.map(
+            sparse.todense, args, is_leaf=lambda x: isinstance(x, JAXSparse | tuple)
+        )
+        dense = [a if isinstance(a, tuple) else d for a, d in zip(args, dense)]
+        close(found, f(*[int(d) if isinstance(a, int) else d for a, d in zip(args, dense)]))
+    assert float(sparse.sparsify(xnp.sum)(M)) == pytest.approx(A.sum(), rel=1e-5)
+    close(sparse.sparsify(xnp.concatenate)([M, A]), np.concatenate([A, A]))
+    close(sparse.sparsify(xnp.sin)(A), np.sin(A))
+    assert sparse.sparsify(xnp.dot)(BCOO.fromdense(B), drawn(2, 5, 1)).shape == (2, 3, 4, 2, 1)
+    many = BCOO.fromdense(B[0], n_batch=1)
+    close(
+        sparse.sparsify(xc.vmap(xnp.matmul))(many, B[0].swapaxes(1, 2)), B[0] @ B[0].swapaxes(1, 2)
+    )
     dims = ((1,), (1,)), ((), ())
     close(sparse.sparsify(xc.lax.dot_general)(M, A, dims), A @ A.T)
     close(sparse.sparsify(xnp.matmul)(A, A.T), A @ A.T)

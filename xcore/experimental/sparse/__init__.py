@@ -15,7 +15,7 @@ rarer (``bcoo_slice``, ``m[i]``, products of two sparse arrays) goes by way of t
 from ..._core.package import bound as _bound
 from . import linalg
 from ._arrays import BCOO, BCSR, COO, CSC, CSR, JAXSparse
-from ._derivatives import grad, jacfwd, jacobian, jacrev, sparsify, value_and_grad
+from ._derivatives import grad, jacfwd, jacobian, jacrev, value_and_grad
 from ._formats import (
     bcsr_broadcast_in_dim, bcsr_concatenate, bcsr_dot_general, bcsr_extract, bcsr_fromdense, bcsr_sum_duplicates,
     bcsr_todense, coo_fromdense, coo_matmat, coo_matvec, coo_todense, csr_fromdense, csr_matmat, csr_matvec,
@@ -26,6 +26,7 @@ from ._functions import (
     bcoo_extract, bcoo_fromdense, bcoo_multiply_dense, bcoo_multiply_sparse, bcoo_reduce_sum, bcoo_reshape, bcoo_rev,
     bcoo_slice, bcoo_sort_indices, bcoo_squeeze, bcoo_sum_duplicates, bcoo_todense, bcoo_transpose, bcoo_update_layout,
 )
+from ._sparsify import sparsify
 from ._warnings import CuSparseEfficiencyWarning, SparseEfficiencyError, SparseEfficiencyWarning
 # fmt: on
 

@@ -1,13 +1,11 @@
-"""Functions made of functions of sparse arrays: with products that stay sparse, and derivatives by the values."""
+"""Derivatives by the values of sparse arrays."""
 
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ... import lax
 from ... import numpy as xnp
 from ..._control import grad as _grad
 from ..._control import jacfwd as _jacfwd
@@ -15,56 +13,7 @@ from ..._control import value_and_grad as _value_and_grad
 from ..._core import errors, tree
 from ..._transforms.jacobians import jacrev as _jacrev
 from ._arrays import BCOO, JAXSparse
-from ._places import WHO, as_dense, of_each
-from ._products import dot_general, matmul
-
-
-def sparsify(f: Callable[..., Any], use_tracer: bool = False) -> Callable[..., Any]:
-    """A function of sparse arrays.
-
-    Operators (``@``, ``*``, ``+``, ``-``) act on the values; the functions of ``xcore.numpy`` take sparse arrays as
-    dense ones, except ``matmul``, ``dot`` and ``lax.dot_general`` where they are what is made so.
-
-    Args:
-      f: function.
-      use_tracer: accepted, of no effect.
-
-    >>> m = BCOO.fromdense([[0.0, 3.0], [4.0, 0.0]])
-    >>> sparsify(xnp.matmul)(m, m)
-    BCOO(float32[2, 2], nse=2)
-    >>> sparsify(lambda m, v: xnp.sin(m @ v))(m, xnp.zeros(2))
-    Array([0., 0.], dtype=float32)
-    """
-    errors.check_function(f"{WHO}sparsify", f)
-    inner = inspect.unwrap(f)
-    return next((ours for theirs, ours in _PRODUCTS if inspect.unwrap(theirs) is inner), f)
-
-
-def _matmul(a, b, **options):
-    if isinstance(a, JAXSparse) or isinstance(b, JAXSparse):
-        return matmul(a, b, **options)
-    return xnp.matmul(a, b, **options)
-
-
-def _dot(a, b, **options):
-    sizes = [x.ndim if isinstance(x, JAXSparse) else xnp.ndim(x) for x in (a, b)]
-    sparse = isinstance(a, JAXSparse) or isinstance(b, JAXSparse)
-    if not sparse or max(sizes) > 2:
-        return xnp.dot(as_dense(a), as_dense(b), **options)
-    return a * b if min(sizes) == 0 else matmul(a, b, **options)
-
-
-def _dot_general(
-    lhs, rhs, dimension_numbers, precision=None, preferred_element_type=None, **options
-):
-    if isinstance(lhs, JAXSparse) or isinstance(rhs, JAXSparse):
-        return dot_general(lhs, rhs, dimension_numbers, preferred_element_type, precision)
-    return lax.dot_general(
-        lhs, rhs, dimension_numbers, precision, preferred_element_type, **options
-    )
-
-
-_PRODUCTS = ((xnp.matmul, _matmul), (xnp.dot, _dot), (lax.dot_general, _dot_general))
+from ._places import WHO, of_each
 
 
 def _is_sparse(x: Any) -> bool:
