@@ -164,6 +164,23 @@ def test_places_of_large_arrays():
     assert sparse.eye(10**6).nse == 10**6
 
 
+def test_narrow_indices():
+    """Of few rows and columns, but many values."""
+    ones = np.ones((20, 20), "f")
+    for kind in KINDS:
+        m = kind.fromdense(ones, index_dtype="int8")
+        close(m @ ones, ones @ ones)
+        assert float(m.sum()) == 400
+    m = BCOO(([1.0, 2.0, 4.0], np.array([[0, 1], [9, 9], [0, 1]], "uint8")), shape=(3, 3))
+    assert m.sum_duplicates().data.tolist() == [5.0]
+
+
+def test_python_sums():
+    found = sum([M, M, CSR.fromdense(A)])
+    assert isinstance(found, BCOO)
+    close(found, 3 * A)
+
+
 def test_values_that_are_not_finite_stay_where_they_are():
     """Padding meets none of them."""
     m = BCOO.fromdense(np.eye(3, dtype="f"), nse=5)

@@ -198,6 +198,8 @@ class JAXSparse(Stored):
     def __add__(self, other: Any) -> Any:
         if _is_foreign(other):
             return NotImplemented
+        if type(other) is int and other == 0:  # what Python's sum() begins with
+            return self
         if not isinstance(other, JAXSparse):
             return self.todense() + xnp.asarray(other)
         a, b = self._coo(), other._coo()
@@ -423,10 +425,12 @@ class BCSR(JAXSparse):
                 f"{WHO}{cls.__name__}.from_bcoo", "arr", arr, "a BCOO with two sparse axes"
             )
         m = places.in_order(arr)
+        fits = m.nse <= np.iinfo(m.indices.dtype).max
+        dtype = m.indices.dtype if fits else np.int32  # of numbers of values
 
         def starts(indices):
             ends = xnp.arange(m.shape[m.n_batch] + 1)
-            return xnp.searchsorted(indices[..., 0], ends).astype(indices.dtype)
+            return xnp.searchsorted(indices[..., 0], ends).astype(dtype)
 
         at = of_each(m, m.indices)
         parts = of_each(m, m.data), at[..., 1], batched(starts, m.n_batch)(at)
