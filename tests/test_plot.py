@@ -9,7 +9,7 @@ from xcore import decomp, optimize, pde, plot
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
-from matplotlib import pyplot
+from matplotlib import pyplot  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

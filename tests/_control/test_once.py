@@ -75,7 +75,7 @@ CHANGING = {
     "a clock by name": lambda x: x * perf_counter(),
     "the environment": lambda x: x * float(os.environ["PATH"] != ""),
     "a file": lambda x: x * float(open(os.devnull).read() or 1),
-    "getattr": lambda x: x * getattr(MODEL, "own"),
+    "getattr": lambda x: x * getattr(MODEL, "own"),  # noqa: B009
 }
 
 

@@ -113,7 +113,7 @@ def test_mixing_with_numpy():
         assert isinstance(out, xc.Array)
     assert isinstance(np.sin(x), np.ndarray) and np.allclose(np.sin(x), np.sin(a))
     assert np.allclose(np.concatenate([a, x]), [0, 1, 2, 0, 1, 2])
-    assert (x == None) is False
+    assert (x == None) is False  # noqa: E711
     with pytest.raises(TypeError):
         x + "text"
     with pytest.raises(TypeError):

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 
-import xcore.as_jax
+import xcore.as_jax  # noqa: F401 (from here on jax is xcore)
 
 import jax  # isort: skip
 import jax.numpy as jnp  # isort: skip

@@ -8,7 +8,7 @@ import numpy as np
 from results import close, tell
 
 if __name__ == "__main__" and "--of-jax" not in sys.argv:  # else the table is written anew, by JAX
-    import xcore.as_jax
+    import xcore.as_jax  # noqa: F401 (from here on jax is xcore)
 
 import jax  # isort: skip
 import jax.numpy as jnp  # isort: skip

@@ -3,7 +3,7 @@
 import numpy as np
 from results import close, raises, tell
 
-import xcore.as_jax
+import xcore.as_jax  # noqa: F401 (from here on jax is xcore)
 
 import jax  # isort: skip
 import jax.numpy as jnp  # isort: skip

@@ -3,7 +3,7 @@
 import numpy as np
 from results import close, raises, tell
 
-import xcore.as_jax
+import xcore.as_jax  # noqa: F401 (from here on jax is xcore)
 
 import jax  # isort: skip
 import jax.numpy as jnp  # isort: skip
@@ -547,7 +547,7 @@ def check_star_imports_and_small_names():
     assert names["sin"] is jnp.sin and names["AxisType"] is jax.sharding.AxisType
     from jax.experimental.compute_on import compute_on
     from jax.experimental.layout import with_layout_constraint
-    from jax.nn.initializers import Initializer
+    from jax.nn.initializers import Initializer  # noqa: F401
 
     with compute_on("device_host"):
         close(with_layout_constraint(jnp.ones(2), None), [1, 1])
@@ -661,7 +661,7 @@ def check_keys_of_negative_seeds():
 def check_lists_are_not_compared():
     raises(TypeError, lambda: jnp.array([1.0, 2.0]) == [1.0, 2.0])
     raises(TypeError, lambda: jnp.array([1.0, 2.0]) != (1.0, 2.0))
-    assert (jnp.array(1.0) == None) is False
+    assert (jnp.array(1.0) == None) is False  # noqa: E711
 
 
 if __name__ == "__main__":

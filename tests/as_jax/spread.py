@@ -6,7 +6,7 @@ os.environ["XCORE_NUM_CPU_DEVICES"] = "4"
 
 import numpy as np
 
-import xcore.as_jax
+import xcore.as_jax  # noqa: F401 (from here on jax is xcore)
 
 import jax  # isort: skip
 import jax.numpy as jnp  # isort: skip

@@ -7,8 +7,8 @@ import xcore as xc
 
 jax = pytest.importorskip("jax")
 pytest.importorskip("flatbuffers")
-import jax.numpy as jnp
-from jax import export
+import jax.numpy as jnp  # noqa: E402
+from jax import export  # noqa: E402
 
 A = np.random.default_rng(0).standard_normal((4, 4)).astype(np.float32)
 FUNCTIONS = {

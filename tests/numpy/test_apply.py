@@ -141,7 +141,7 @@ def test_finfo(dtype):
     assert xnp.finfo(xnp.ones(2, dtype)).eps == got.eps and "finfo" in repr(got)
     assert got.dtype == (np.zeros(1, dtype_of(dtype)).real.dtype)
     with pytest.raises(AttributeError):
-        got.nothing
+        got.nothing  # noqa: B018
 
 
 def test_iinfo():

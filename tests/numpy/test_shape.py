@@ -112,7 +112,7 @@ def test_methods():
     ]:
         assert_equal(getattr(x, name)(*args), getattr(C, name)(*args))
     with pytest.raises(ValueError, match="2 or more axes"):
-        xnp.ones(2).mT
+        xnp.ones(2).mT  # noqa: B018
 
 
 def test_dtypes_of_joined_arrays():

@@ -170,13 +170,13 @@ def test_a_jump_away_from_zero_is_found_again(dtype):
     """A sawtooth: it rises to 1 and is set back, within what would be one step. Beside it, what only looks on."""
     with xc.enable_x64():
         for unit in np.array([1, 1e-12, 1e12], dtype):
-            full = lambda u, t: u[0] - unit
+            full = lambda u, t: u[0] - unit  # noqa: B023
             events = [
                 pde.Event(full, jump=lambda u, t: 0 * u), pde.Event(full),
-                pde.Event(lambda u, t: u[0] - unit / 2, direction=1),
+                pde.Event(lambda u, t: u[0] - unit / 2, direction=1),  # noqa: B023
             ]  # fmt: skip
             got = pde.integrate(
-                lambda u, t: 0 * u + unit,
+                lambda u, t: 0 * u + unit,  # noqa: B023
                 np.zeros(1, dtype), np.array([0, 7.25], dtype), events=events, report=True, atol=1e-9 * float(unit),
             )  # fmt: skip
             assert got.ok and got.events.tolist() == [7, 7, 7]

@@ -116,7 +116,7 @@ def test_reports_of_steps_that_are_too_long_name_the_longest(step):
         short = trajectory(stepper, start, 0.99 * float(told.stable), 400, every=200, report=True)
         assert short.ok and np.isinf(short.stable)
         for names in ("ab", "ba"):
-            two = RungeKutta(lambda u, t: {names[0]: 0 * u[names[0]], names[1]: lap(u[names[1]])})
+            two = RungeKutta(lambda u, t: {names[0]: 0 * u[names[0]], names[1]: lap(u[names[1]])})  # noqa: B023
             told = trajectory(two, dict.fromkeys(names, start), step, 400, every=200, report=True)
             assert "too long" in told.message
         with pytest.raises(xc.errors.SolverError, match="too long"):

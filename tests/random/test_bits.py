@@ -216,7 +216,7 @@ def test_jit_and_eager_vmap(n):
     """The last elements of a loop are computed by other instructions than the first."""
     for f in (random.normal, random.von_mises):
         parameters = (0.0, 2.0) if f is random.von_mises else ()
-        draw = lambda key: f(key, *parameters, (n,))
+        draw = lambda key: f(key, *parameters, (n,))  # noqa: B023
         keys = random.split(random.key(0, impl="philox4x32"), 3)
         eager = np.stack([np.asarray(draw(key)) for key in keys])
         assert np.array_equal(xc.jit(draw)(keys[0]), eager[0])

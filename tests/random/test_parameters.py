@@ -140,7 +140,7 @@ def test_what_is_no_error():
     assert random.randint(KEY, (2,), 9, 5).tolist() == [9, 9]
     sure = xc.jit(lambda p: random.bernoulli(KEY, p, (3, 50)))(xnp.array([[1.5], [-0.5], [NAN]]))
     assert np.asarray(sure).all(axis=1).tolist() == [True, False, False] and not sure[1:].any()
-    assert random.bernoulli(KEY, NAN) == False
+    assert random.bernoulli(KEY, NAN) == False  # noqa: E712
     assert (random.uniform(KEY, (3,), None, 2.0, 2.0) == 2).all()
 
 

@@ -1053,7 +1053,7 @@ def an_object_in_an_object_that_stays():
 
 @bug("another value of the default of rates")
 def a_default_that_grew():
-    def move(x, rates=[0.1]):
+    def move(x, rates=[0.1]):  # noqa: B006
         return x * sum(rates)
 
     jitted = xc.jit(move)

@@ -77,7 +77,7 @@ READS = {
     "method of a base class": (Biased, lambda d: d.update),
     "method that is called": (Plain, lambda d: lambda w: d.update(w)),
     "property": (Plain, lambda d: lambda w: d.half * w),
-    "by name": (Plain, lambda d: lambda w: getattr(d, "rate") * w),
+    "by name": (Plain, lambda d: lambda w: getattr(d, "rate") * w),  # noqa: B009
     "object that is called": (Callable, lambda d: lambda w: d(w)),
     "object": (Callable, lambda d: d),
 }

@@ -1,5 +1,7 @@
 """Results that nobody keeps: told where a line throws them away, and not where something may read them."""
 
+# ruff: noqa: F841
+
 import warnings
 
 import pytest

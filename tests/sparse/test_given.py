@@ -40,7 +40,7 @@ def test_traced_matrices_that_are_not_hermitian_have_no_success():
     with xc.enable_x64():
         a = sparse.from_dense(_lopsided())
         for kind in ("cholesky", "ldl"):
-            solve = lambda v: sparse.factorise(a.like(v), kind).solve(np.ones(4), report=True).ok
+            solve = lambda v: sparse.factorise(a.like(v), kind).solve(np.ones(4), report=True).ok  # noqa: B023
             assert not bool(xc.jit(solve)(a.values))
 
 

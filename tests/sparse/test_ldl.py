@@ -96,7 +96,7 @@ def test_derivatives_batches_and_dtypes():
         f = lambda v: sparse.factorise(Sparse(v, p), "ldl").solve(b)
         dense = lambda v: xnp.linalg.solve(Sparse(v, p).todense(), b)
         v = xnp.asarray(a.values)
-        slopes = [xc.grad(lambda v: xnp.sin(g(v)).sum())(v) for g in (f, dense)]
+        slopes = [xc.grad(lambda v: xnp.sin(g(v)).sum())(v) for g in (f, dense)]  # noqa: B023
         np.testing.assert_allclose(*slopes, rtol=1e-11, atol=1e-14)
         many = v * np.arange(1.0, 80.0)[:, None]
         np.testing.assert_allclose(

@@ -178,7 +178,7 @@ def test_arguments():
     with pytest.raises(TypeError, match="missing a required argument: 'a'"):
         stats.gamma.logpdf(1.0)
     with pytest.raises(AttributeError, match="but no 'pmf'"):
-        stats.norm.pmf
+        stats.norm.pmf  # noqa: B018
     with pytest.raises(TypeError, match=r"stats\.norm\.pdf"):
         stats.norm.pdf(1j)
 

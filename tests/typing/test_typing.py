@@ -123,7 +123,7 @@ def test_everything_that_arrays_have_is_typed():
 # Stubs
 
 sys.path.insert(0, str(PACKAGE.parent / "tools"))
-import stubs
+import stubs  # noqa: E402
 
 
 @pytest.mark.parametrize("package", stubs.PACKAGES)

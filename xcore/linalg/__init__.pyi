@@ -84,9 +84,9 @@ def eigh(a: ArrayLike, b: ArrayLike | None = None, *, report: Literal[False] = F
 def eigh(a: ArrayLike, b: ArrayLike | None = None, *, report: Literal[True]) -> Solution:
     """Eigenvalues, ascending, and eigenvectors of Hermitian matrices: a v = w v or a v = w b v."""
 @overload
-def eigsh(a: ArrayLike | LinearOperator, k: int = 6, *, which: str = 'largest', x0: ArrayLike | None = None, ncv: int | None = None, sigma: ArrayLike | None = None, inverse: ArrayLike | LinearOperator | None = None, rtol: float | None = None, max_steps: int = 300, report: Literal[False] = False, history: bool = False, progress: str | bool = False, checkpoint: str | Path | None = None) -> tuple[Array, Array]: ...
+def eigsh(a: ArrayLike | LinearOperator, k: int = 6, *, M: ArrayLike | LinearOperator | None = None, which: str = 'largest', x0: ArrayLike | None = None, ncv: int | None = None, sigma: ArrayLike | None = None, inverse: ArrayLike | LinearOperator | None = None, rtol: float | None = None, max_steps: int = 300, report: Literal[False] = False, history: bool = False, progress: str | bool = False, checkpoint: str | Path | None = None) -> tuple[Array, Array]: ...
 @overload
-def eigsh(a: ArrayLike | LinearOperator, k: int = 6, *, which: str = 'largest', x0: ArrayLike | None = None, ncv: int | None = None, sigma: ArrayLike | None = None, inverse: ArrayLike | LinearOperator | None = None, rtol: float | None = None, max_steps: int = 300, report: Literal[True], history: bool = False, progress: str | bool = False, checkpoint: str | Path | None = None) -> Solution:
+def eigsh(a: ArrayLike | LinearOperator, k: int = 6, *, M: ArrayLike | LinearOperator | None = None, which: str = 'largest', x0: ArrayLike | None = None, ncv: int | None = None, sigma: ArrayLike | None = None, inverse: ArrayLike | LinearOperator | None = None, rtol: float | None = None, max_steps: int = 300, report: Literal[True], history: bool = False, progress: str | bool = False, checkpoint: str | Path | None = None) -> Solution:
     """(w, v): k eigenvalues, ascending, of a symmetric operator and their vectors, by Lanczos."""
 @overload
 def eigvals(a: ArrayLike, *, report: Literal[False] = False) -> Array: ...
@@ -129,9 +129,9 @@ def linear_solve(a: ArrayLike | LinearOperator, b: ArrayLike, solver: Krylov | N
 def linear_solve(a: ArrayLike | LinearOperator, b: ArrayLike, solver: Krylov | None = None, *, preconditioner: ArrayLike | LinearOperator | Callable[[Array], Array] | None = None, x0: ArrayLike | None = None, report: Literal[True], history: bool = False, progress: str | bool = False) -> Solution:
     """The solution x of a x = b from products with a. Derivatives cost one more solution."""
 @overload
-def lobpcg(a: ArrayLike | LinearOperator, k: int = 1, *, which: str = 'smallest', x0: ArrayLike | None = None, preconditioner: ArrayLike | LinearOperator | None = None, rtol: float | None = None, max_steps: int = 200, report: Literal[False] = False, history: bool = False, progress: str | bool = False, checkpoint: str | Path | None = None) -> tuple[Array, Array]: ...
+def lobpcg(a: ArrayLike | LinearOperator, k: int = 1, *, B: ArrayLike | LinearOperator | None = None, which: str = 'smallest', x0: ArrayLike | None = None, preconditioner: ArrayLike | LinearOperator | None = None, rtol: float | None = None, max_steps: int = 200, report: Literal[False] = False, history: bool = False, progress: str | bool = False, checkpoint: str | Path | None = None) -> tuple[Array, Array]: ...
 @overload
-def lobpcg(a: ArrayLike | LinearOperator, k: int = 1, *, which: str = 'smallest', x0: ArrayLike | None = None, preconditioner: ArrayLike | LinearOperator | None = None, rtol: float | None = None, max_steps: int = 200, report: Literal[True], history: bool = False, progress: str | bool = False, checkpoint: str | Path | None = None) -> Solution:
+def lobpcg(a: ArrayLike | LinearOperator, k: int = 1, *, B: ArrayLike | LinearOperator | None = None, which: str = 'smallest', x0: ArrayLike | None = None, preconditioner: ArrayLike | LinearOperator | None = None, rtol: float | None = None, max_steps: int = 200, report: Literal[True], history: bool = False, progress: str | bool = False, checkpoint: str | Path | None = None) -> Solution:
     """(w, v): k eigenvalues, ascending, of a symmetric operator and their vectors, by LOBPCG."""
 @overload
 def logm(a: ArrayLike, *, report: Literal[False] = False) -> Array: ...
