@@ -25,7 +25,7 @@ KNOWN = {
         "root_scalar", "proximal_gradient", "differential_evolution",
     },
     "linalg": {"polar", "qdwh", "matrix_rank", "rref", "row_echelon", "gauss_null_space", "elimination_steps",
-               "solve_sylvester"},
+               "solve_sylvester", "eigsh"},
     "decomp": {"tt_cross"},
 }  # fmt: skip
 

@@ -36,7 +36,7 @@ RANK = {name: rank for rank, row in enumerate(LAYERS) for name in row}
 FACE = len(LAYERS)
 
 # Imported inside functions because they need not be there, or are slow to load and rarely needed.
-OPTIONAL = {"matplotlib", "tqdm", "scipy", "torch"}
+OPTIONAL = {"matplotlib", "tqdm", "scipy", "sksparse", "torch"}
 # Other modules imported inside functions, each with its reason.
 INSIDE = {
     "xcore._core.lower": "loads the MLIR bindings; a start with a warm disk cache does without",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .. import random
+from .. import random, sparse
 from .._control import eval_shape, jacfwd
 from .._core import ArrayLike, Tracer, boundary, errors, typeof
 from ..optimize import curve_fit as _curve_fit
@@ -46,8 +46,6 @@ def _check_x_scale(who: str, given, n: int) -> None:
 
 def _sparse_jacobian(who: str, f: Callable[..., Any], x0: Any, places: Any) -> Callable[..., Any]:
     """The Jacobian on the places that a matrix names."""
-    from .. import sparse
-
     places = places if hasattr(places, "nnz") else np.asarray(places) != 0
     places = sparse.coo_array(places)
     shape = (eval_shape(f, x0).size, x0.size)
@@ -101,9 +99,9 @@ def least_squares(
     if method == "lm" and box is not None:
         raise errors.bad_argument(who, "method", method, "'trf' where there are bounds")
     own = jacfwd(f) if jac_sparsity is None else _sparse_jacobian(who, f, x0, jac_sparsity)
-    sparse = jac_sparsity is not None and box is None
+    by_places = jac_sparsity is not None and box is None
     found = _least_squares(
-        f, x0, (), "sparse" if sparse else _method(method, box), jac=own if sparse else None, bounds=box,
+        f, x0, (), "sparse" if by_places else _method(method, box), jac=own if by_places else None, bounds=box,
         loss=loss, f_scale=f_scale, maxiter=max_nfev,
     )  # fmt: skip
     low, high = (-np.inf, np.inf) if box is None else box
