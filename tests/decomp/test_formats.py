@@ -312,3 +312,13 @@ def test_figure():
     assert len(decomp.plot_factors(cp()).axes) == 6
     with pytest.raises(ValueError, match="axes must be an array of axes of shape"):
         decomp.plot_factors(cp(), axes=decomp.plot_factors(cp()).axes[0])
+
+
+@pytest.mark.parametrize("mode", range(4))
+def test_products_of_mixed_dtypes(mode):
+    x = RNG.normal(size=(3, 4, 5, 2)) + 1j
+    factors = [RNG.normal(size=(n, 2)) for n in x.shape]
+    whole = [f.astype(complex) for f in factors]
+    for a, fs in ((x, factors), (x.real, whole), (x.real.astype("float32"), factors)):
+        found = decomp.mttkrp(xnp.asarray(a), [xnp.asarray(f) for f in fs], mode)
+        close(found, decomp.mttkrp(xnp.asarray(a + 0j), [xnp.asarray(f) for f in whole], mode))

@@ -154,6 +154,8 @@ def large_product(x, y, contract=((1,), (0,))):
     The smaller one is fenced: XLA for GPUs joins two products that share it (that of its columns with each
     other is one), and copies the tensor for that.
     """
+    dtype = xnp.result_type(x, y)
+    x, y = x.astype(dtype), y.astype(dtype)
     small = x if math.prod(x.shape) < math.prod(y.shape) else y
     (fenced,) = ops.optimization_barrier(small)
     x, y = (fenced if v is small else v for v in (x, y))
