@@ -516,7 +516,7 @@ class Checkpointer:
             self._failure.append(e)
 
     def _warn_of_later(self, step: int) -> None:
-        later = [k for k in self.all_steps() if k > step]
+        later = [k for k in self.all_steps() if k > step] if self.keep is not None else []
         if later and not self._warned:
             self._warned = True
             warnings.warn(

@@ -367,16 +367,21 @@ class Reader:
             leaf.pieces += [Piece(file, data, *p) for p in entry["pieces"]]
 
 
-_TRIES = 100
+_TRIES, _MISSED = 1000, 5
 
 
 def _opened(folder: Path) -> list:
     """(index, bytes of its data) of each process, all of one checkpoint; anew where it was replaced meanwhile."""
+    missed = 0
     for _ in range(_TRIES):
         source = folder if folder.is_dir() else beside(folder, _REPLACED)  # a crash, or just now
         before = _identity(source)
         if before is None and _identity(folder) is None:
-            break
+            missed += 1  # once it may have been between two names
+            if missed > _MISSED:
+                break
+            time.sleep(0.001)
+            continue
         try:
             first = _index(source, 0)
             rest = [_index(source, k) for k in range(1, first["processes"])]
