@@ -69,3 +69,13 @@ def test_columns_and_programs():
     )
     told = solve(np.stack([b, inside], axis=1))
     assert np.asarray(told.ok).tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    "dtype, least", [("float32", 1e-6), ("float32", 1e-5), ("float64", 1e-12), ("float64", 1e-10)]
+)
+def test_a_small_eigenvalue_is_no_reason_to_stop(dtype, least):
+    a = xnp.asarray(np.diag([1.0, least]).astype(dtype))
+    told = linalg.linear_solve(a, xnp.ones(2, dtype), linalg.MINRES(rtol=1e-4), report=True)
+    assert bool(told.ok)
+    np.testing.assert_allclose(told.value, [1, 1 / least], rtol=1e-2)

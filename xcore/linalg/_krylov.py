@@ -216,7 +216,7 @@ class MINRES(Krylov):
             s["most"], xnp.sqrt(xnp.abs(alpha) ** 2 + xnp.abs(beta) ** 2).astype(s["most"].dtype)
         )
         slope = xnp.sqrt(xnp.abs(delta) ** 2 + xnp.abs(s["c"] * beta) ** 2)
-        least = slope <= float(xnp.finfo(most.dtype).eps) ** 0.75 * most
+        least = slope <= 10 * xnp.finfo(most.dtype).eps * most
         c, sine = safe_divide(delta, rho1), safe_divide(beta, rho1)
         w = safe_divide(z - rho3 * s["w_old"] - rho2 * s["w"], rho1)
         eta, following = -sine * s["eta"], safe_divide(q, beta)
