@@ -58,6 +58,27 @@ def test_readers_see_whole_states_and_change_nothing(tmp_path, at_once, monkeypa
     assert restore(tmp_path / "r")["i"] == 99 and os.listdir(tmp_path) == ["r"]
 
 
+@pytest.mark.parametrize("of_the_old", [[], ["data-0"], ["data-0", "index-0"]])
+def test_a_reader_that_saw_no_name_takes_the_one_that_came(tmp_path, of_the_old, monkeypatch):
+    """The folder was between two names as the reader looked; the old one is deleted, half or not, as it goes on."""
+    save(tmp_path / "r", state(1))
+    save(tmp_path / "new", state(2))
+    os.rename(tmp_path / "r", tmp_path / ".r.replaced")
+    identity = store._identity
+
+    def meanwhile(folder):
+        if (tmp_path / "new").exists():
+            os.rename(tmp_path / "new", tmp_path / "r")
+            for name in {"data-0", "index-0"}.difference(of_the_old):
+                (tmp_path / ".r.replaced" / name).unlink()
+            if not of_the_old:
+                (tmp_path / ".r.replaced").rmdir()
+        return identity(folder)
+
+    monkeypatch.setattr(store, "_identity", meanwhile)
+    assert restore(tmp_path / "r")["i"] == (1 if len(of_the_old) == 2 else 2)
+
+
 def test_readers_of_another_process(tmp_path):
     save(tmp_path / "r", state(0))
     program = f"""

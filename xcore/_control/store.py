@@ -376,8 +376,8 @@ def _opened(folder: Path) -> list:
     for _ in range(_TRIES):
         source = folder if folder.is_dir() else beside(folder, _REPLACED)  # a crash, or just now
         before = _identity(source)
-        if before is None and _identity(folder) is None:
-            missed += 1  # once it may have been between two names
+        if before is None:  # once it may have been between two names
+            missed += not folder.is_dir()
             if missed > _MISSED:
                 break
             time.sleep(0.001)
@@ -389,7 +389,10 @@ def _opened(folder: Path) -> list:
                 (index, _mapped(source / f"data-{k}")) for k, index in enumerate([first, *rest])
             ]
         except (CheckpointError, OSError) as e:
-            if _identity(source) == before:
+            half_deleted = (
+                source != folder and folder.is_dir()
+            )  # the old one, once the new one is there
+            if _identity(source) == before and not half_deleted:
                 if isinstance(e, CheckpointError):
                     raise
                 raise CheckpointError(f"xcore.checkpoint: {folder} is damaged: {e}") from e
