@@ -105,6 +105,9 @@ SENTENCES = {
     "M": (lambda: linalg.linear_solve(MATRIX, ONES, M=None), "is preconditioner="),
     "maxiter": (lambda: pde.solve_nonlinear(None, None, maxiter=3), "is max_steps="),
     "misspelt": (lambda: optimize.minimize(square, ONES, jacc=True), "did you mean jac="),
+    "of a class": (lambda: linalg.CG(tol=1e-3), r"linalg.CG: there is no argument 'tol': the tolerance is rtol=\.$"),
+    "steps of a class": (lambda: linalg.GMRES(maxiter=3), "is max_steps="),
+    "unheard of by a class": (lambda: pde.Grid(n=4), "it takes cells, lower, upper"),
     "unheard of": (lambda: optimize.minimize(square, ONES, colour=1), "it takes fun, x0, args"),
 }  # fmt: skip
 

@@ -1,5 +1,6 @@
 """Factors of Hermitian matrices that are not definite: solutions, claims, inertia; no pivots are exchanged."""
 
+import mpmath
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -117,3 +118,29 @@ def test_what_is_singular_is_told():
         f.solve(np.array([1.0, 2.0, 4.0]))
     empty = sparse.factorise(sparse.coo_array((0, 0)), "ldl")
     assert empty.solve(np.ones(0)).shape == (0,) and empty.inertia().certain
+
+
+@pytest.mark.parametrize("dtype,most", [(np.float32, 6), (np.float64, 15)])
+def test_definite_matrices_keep_their_small_pivots(dtype, most):
+    """Pivots far below the root of the precision, which refinement could not make up for."""
+    r = np.random.default_rng(5)
+    q = np.linalg.qr(r.normal(size=(40, 6, 6)))[0]
+    w = 10.0 ** (-r.uniform(0.5 * most, most, (40, 1)) * np.linspace(0, 1, 6))
+    a = (q * w[:, None]) @ np.swapaxes(q, 1, 2)
+    a = ((a + np.swapaxes(a, 1, 2)) / 2).astype(dtype)
+    x = r.normal(size=(40, 6))
+    b = np.einsum("kij,kj->ki", a, x).astype(dtype)
+    p = sparse.from_dense(a[0]).pattern
+    f = sparse.factorise(Sparse(a.reshape(40, 36), p), "ldl")
+    found = f.solve(b[..., None], report=True)
+    assert set(np.asarray(found.status).tolist()) <= {Status.success, Status.ill_conditioned}
+    assert (np.asarray(found.status) == Status.success).mean() > 0.9
+    true = np.stack([mp_solve(*ab) for ab in zip(a, b, strict=True)])
+    off = np.abs(found.value[..., 0] - true).max(1) / np.abs(true).max(1)
+    assert (off <= np.asarray(found.certificate.error).reshape(40, -1).max(1)).all()
+
+
+def mp_solve(a, b):
+    """With 50 digits."""
+    with mpmath.workdps(50):
+        return np.array([float(x) for x in mpmath.lu_solve(mpmath.matrix(a), mpmath.matrix(b))])

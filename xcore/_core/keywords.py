@@ -44,7 +44,9 @@ def by_our_names(
 ) -> dict[str, Any]:
     """A call's named arguments by the names that ``f`` has, or an error that says what they are."""
     known = [
-        p.name for p in inspect.signature(f).parameters.values() if p.kind.name != "VAR_KEYWORD"
+        p.name
+        for p in inspect.signature(f).parameters.values()
+        if p.kind.name != "VAR_KEYWORD" and p.name != "self"
     ]
     found: dict[str, Any] = {}
     for name, value in kwargs.items():

@@ -14,6 +14,7 @@ from typing import Any
 
 from .keywords import Alias
 from .source import boundary
+from .struct import fields_of
 
 # Old names before and new ones behind, by the packages of the house.
 _RENAMED = {
@@ -79,7 +80,9 @@ _IMPORT_FROM = dis.opmap["IMPORT_FROM"]
 def bound(
     package: dict[str, Any], aliases: Mapping[str, Mapping[str, Alias]] | None = None
 ) -> None:
-    """Makes every public function a boundary, and explains absent names. Stands at the end of an ``__init__``.
+    """Makes every public function a boundary, and how structs are made, and explains absent names.
+
+    Stands at the end of an ``__init__``.
 
     Args:
       package: its names.
@@ -91,6 +94,8 @@ def bound(
         f = package[name]
         if isinstance(f, types.FunctionType) and not hasattr(f, "__wrapped__"):
             package[name] = boundary(f, f"{where}.{name}", own.get(name, {}))
+        elif isinstance(f, type) and fields_of(f) and not hasattr(f.__init__, "__wrapped__"):
+            f.__init__ = boundary(f.__init__, f"{where}.{name}")
     package.setdefault("__getattr__", guide(package["__name__"]))
 
 

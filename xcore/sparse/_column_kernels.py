@@ -45,8 +45,8 @@ def _range(t: Array, j: Any) -> tuple[Array, Array]:
 def _factor(plan: Any, values: Array, signed: bool = False) -> Array:
     """L of the values of A. NaN from the column on whose pivot is not positive.
 
-    ``signed``: L of A = L S Lᴴ with a diagonal S of 1 and -1, whose signs the diagonal of L has. Pivots below the root
-    of the precision, of values of size 1, become as large as that.
+    ``signed``: L of A = L S Lᴴ with a diagonal S of 1 and -1, whose signs the diagonal of L has. Pivots that would make
+    later values larger than the inverse root of the precision, of values of size 1, become as large as need be.
     """
     elements, lanes = plan.rows.shape[0], values.shape[1]
 
@@ -67,7 +67,9 @@ def _factor(plan: Any, values: Array, signed: bool = False) -> Array:
             step = functools.partial(_subtract, plan.rows, low, width, at, lengths, signs)
             work = _from(*_range(pointers, j), step, work)
         if signed:
-            pivot = _signed_pivot(xnp.real(_cut(work, j, 1)))
+            longer = lambda e, m, work=work: xnp.maximum(m, xnp.abs(_cut(work, _at(plan.rows, e), 1)))  # noqa: E731
+            below = _from(begin + _ONE, end, longer, xnp.zeros((1, lanes), xnp.real(work).dtype))
+            pivot = _signed_pivot(xnp.real(_cut(work, j, 1)), below)
             unit = 1 / pivot
             work = _put_at(work, j, (pivot * pivot).astype(work.dtype))
         else:
@@ -91,10 +93,14 @@ class _Signs(NamedTuple):
         return xnp.sign(xnp.real(_cut(low, _at(self.pointers, _at(self.columns, u)), 1)))
 
 
-def _signed_pivot(d: Array) -> Array:
-    """sign(d) √|d|, of no d below the root of the precision."""
-    floor = float(xnp.finfo(d.dtype).eps) ** 0.5
-    size = xnp.sqrt(xnp.maximum(xnp.abs(d), floor))
+def _signed_pivot(d: Array, below: Array) -> Array:
+    """sign(d) √|d|, where |d| is made the least that lets the products below² / |d| of the column grow no further.
+
+    Of a definite matrix below² / d is at most a diagonal element of size 1, so its pivots stay what they are.
+    """
+    eps = float(xnp.finfo(d.dtype).eps)
+    least = xnp.clip(eps**0.5 * below * below, eps, eps**0.5)
+    size = xnp.sqrt(xnp.maximum(xnp.abs(d), least))
     return xnp.where(d < 0, -size, size)
 
 
