@@ -16,7 +16,8 @@ from . import config, numpy
 from ._backend.client import Device
 from ._control.callback import effects_barrier, pure_callback
 from ._control.checkpoint import checkpoint_policies, remat
-from ._control.custom import closure_convert, custom_gradient, custom_jvp, custom_vjp
+from ._control.closures import closure_convert
+from ._control.custom import custom_gradient, custom_jvp, custom_vjp
 from ._control.jit import clear_caches, eval_shape, explain_cache_misses, jit, make_jaxpr
 from ._control.mapped import pmap, shard_map
 from ._control.passes import fwd_and_bwd

@@ -1,10 +1,10 @@
 """Rules for derivatives, under the names of ``jax.custom_derivatives``."""
 
 from ._control import linear_call
+from ._control.closures import closure_convert
 from ._control.custom import (
     CustomVJPPrimal,
     SymbolicZero,
-    closure_convert,
     custom_gradient,
     custom_jvp,
     custom_vjp,

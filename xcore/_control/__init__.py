@@ -6,8 +6,9 @@ from .._transforms.jacobians import hessian, jacfwd
 from .._transforms.map import vmap
 from . import lowered_for
 from .callback import pure_callback
+from .closures import closure_convert, stop_gradient
 from .cond import cond, platform_dependent, switch
-from .custom import SymbolicZero, closure_convert, custom_jvp, custom_vjp, stop_gradient
+from .custom import SymbolicZero, custom_jvp, custom_vjp
 from .custom_batch import custom_vmap
 from .implicit import custom_linear_solve, custom_root
 from .jit import eval_shape, jit

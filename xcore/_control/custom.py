@@ -18,7 +18,7 @@ from .._core import ArrayType, Tracer, bind, dtypes, errors, is_evaluating, tree
 from .._core.eval import is_array_like, is_wide, to_value
 from .._core.program import PYTHON_SCALARS, eval_program, trace_program
 from .._core.source import at_own_lines, boundary, wraps, written_at
-from .._core.typing import P, PyTree, R_co
+from .._core.typing import P, R_co
 from .._ops.elementwise import to_user
 from .._ops.families import sum_of_changes
 from .._transforms.api import float0, results_of
@@ -167,7 +167,7 @@ def _derivatives(
     ]
 
 
-class _Result:
+class Result:
     """The structure of a custom function's result, which the function and its rule both tell."""
 
     def __init__(self, who: str, name: str):
@@ -301,7 +301,7 @@ class _WithRule(Generic[P, R_co]):
         if is_evaluating():
             return self.fun(*args, **kwargs)
         given = self.signature.split(args, kwargs)
-        result = _Result(self._kind, name)
+        result = Result(self._kind, name)
 
         def function(*leaves):
             return result.values(self.fun(*given.full(map(to_user, leaves))))
@@ -312,7 +312,7 @@ class _WithRule(Generic[P, R_co]):
         outs = bind(op, *given.values, rule=rule)
         return tree.unflatten(result.structure, map(to_user, outs))
 
-    def _bind(self, given: _Given, result: _Result, *values):
+    def _bind(self, given: _Given, result: Result, *values):
         """What the rule makes of values of the arguments."""
         raise NotImplementedError
 
@@ -435,7 +435,7 @@ class custom_jvp(_WithRule[P, R_co]):
     def _who(self) -> str:
         return f"custom_jvp: the rule of {self.signature.name}{written_at(self.rule)}"
 
-    def _bind(self, given: _Given, result: _Result, primals, tangents):
+    def _bind(self, given: _Given, result: Result, primals, tangents):
         ts = _user_tangents(tangents, map(typeof, primals), self.symbolic_zeros)
         trees = given.trees(map(to_user, primals)), given.trees(ts)
         made = self._made(self.rule, "rule", *given.fixed, *trees)
@@ -503,7 +503,7 @@ class custom_vjp(_WithRule[P, R_co]):
         self.bwd = at_own_lines(bwd)
         self.symbolic_zeros = symbolic_zeros
 
-    def _bind(self, given: _Given, result: _Result, primals, nonzero):
+    def _bind(self, given: _Given, result: Result, primals, nonzero):
         leaves = list(map(to_user, primals))
         if self.symbolic_zeros:
             leaves = [CustomVJPPrimal(x, m) for x, m in zip(leaves, nonzero, strict=True)]
@@ -614,71 +614,3 @@ class _Pullback:
         found = map(to_user, eval_program(self.program, [*captured, *made]))  # of literals too
         cts = tree.unflatten(self.structure, list(found))
         return cts if type(cts) in (tuple, list) else (cts,)
-
-
-# Closures and constants
-
-
-def closure_convert(
-    fun: Callable[..., Any], *example_args: PyTree
-) -> tuple[Callable[..., Any], list[Any]]:
-    """A function without the traced arrays that ``fun`` closes over, and the list of these arrays.
-
-    ``converted, hoisted = closure_convert(fun, *args)``; ``converted(*args, *hoisted)`` equals
-    ``fun(*args)``. Custom rules need values as arguments; this makes arguments of closures.
-
-    Args:
-      fun: function.
-      example_args: arguments like those that it will be called with.
-
-    >>> import xcore as xc
-    >>> def slope_of(y):
-    ...     f, hoisted = xc.closure_convert(lambda x: x * y, 1.0)
-    ...     return f(2.0, *hoisted)
-    >>> float(xc.grad(slope_of)(3.0))
-    2.0
-    """
-    return hoisted_where(lambda t: dtypes.is_inexact(t.dtype), fun, *example_args)
-
-
-def hoisted_where(wanted, fun, *example_args) -> tuple[Callable[..., Any], list[Any]]:
-    """``closure_convert`` of the traced arrays whose types are wanted."""
-    leaves, structure = tree.flatten(example_args)
-    result = _Result("closure_convert", getattr(fun, "__name__", "the function"))
-
-    def flat(*xs):
-        return result.values(fun(*tree.unflatten(structure, xs)))
-
-    program, captured = trace_program(flat, [typeof(to_value(x)) for x in leaves])
-    hoisted = [isinstance(c, Tracer) and wanted(typeof(c)) for c in captured]
-    kept = [None if h else c for c, h in zip(captured, hoisted, strict=True)]
-
-    @boundary
-    def converted(*args):
-        n = len(args) - sum(hoisted)
-        given = iter(args[n:])
-        consts = [next(given) if h else c for c, h in zip(kept, hoisted, strict=True)]
-        if tree.structure(args[:n]) != structure:
-            tree.check_structure(structure, args[:n], "closure_convert")
-        values = [to_value(x) for x in [*consts, *tree.leaves(args[:n])]]
-        return tree.unflatten(result.structure, eval_program(program, values))
-
-    return converted, [c for c, h in zip(captured, hoisted, strict=True) if h]
-
-
-def stop_gradient(x: T) -> T:
-    """The value itself, for derivatives a constant. Works on pytrees.
-
-    Args:
-      x: array or pytree of arrays.
-
-    >>> import xcore as xc
-    >>> float(xc.grad(lambda x: x * xc.lax.stop_gradient(x))(3.0))
-    3.0
-    """
-    return tree.map(_stop, x)
-
-
-def _stop(x):
-    traced = isinstance(x, Tracer) and dtypes.is_inexact(x.type.dtype)
-    return ops.stop_gradient(x) if traced else x

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import custom_jvp, jvp, scan, stop_gradient, while_loop
-from .._control.custom import hoisted_where
+from .._control.closures import hoisted_where
 from .._control.once import as_one_program
 from .._core import Array, ArrayLike, PyTree, dtypes, errors, require, tree, typeof
 from ..pde._small_moves import careful_where_differentiated, error_of_moves

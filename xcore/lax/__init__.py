@@ -26,7 +26,7 @@ from .._control.collectives import (
 )
 from .._control.cond import cond, platform_dependent, switch
 from .._core.package import guide as _guide
-from .._control.custom import stop_gradient
+from .._control.closures import stop_gradient
 from .._control.implicit import custom_linear_solve, custom_root
 from .._control.loops import associative_scan, fori_loop, map, scan
 from .._control.sharding import with_sharding_constraint

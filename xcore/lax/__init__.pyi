@@ -11,7 +11,7 @@ from xcore._core.typing import ArrayLike, Axis, DTypeLike, Key, Shape
 from xcore.numpy._types import DType
 from xcore._core.typing import PyTree, DeviceLike
 from xcore._control.checkpoint import optimization_barrier as optimization_barrier
-from xcore._control.custom import stop_gradient as stop_gradient
+from xcore._control.closures import stop_gradient as stop_gradient
 from xcore._control.implicit import custom_root as custom_root
 from xcore._control.sharding import with_sharding_constraint as with_sharding_constraint
 from xcore._control.while_loop import while_loop as while_loop

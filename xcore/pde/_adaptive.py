@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import custom_jvp, jvp, scan, stop_gradient, while_loop
-from .._control.custom import hoisted_where
+from .._control.closures import hoisted_where
 from .._core import dtypes, errors, tree, typeof
 from .._solution import Status
 from ._boundary import as_dtype

@@ -14,7 +14,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import custom_jvp, jvp, linearize, stop_gradient
-from .._control.custom import hoisted_where
+from .._control.closures import hoisted_where
 from .._core import is_evaluating, tree, typeof
 from ._tableaux import Tableau
 from ._time import moved, stages

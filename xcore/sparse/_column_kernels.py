@@ -67,7 +67,7 @@ def _factor(plan: Any, values: Array, signed: bool = False) -> Array:
             step = functools.partial(_subtract, plan.rows, low, width, at, lengths, signs)
             work = _from(*_range(pointers, j), step, work)
         if signed:
-            longer = lambda e, m, work=work: xnp.maximum(m, xnp.abs(_cut(work, _at(plan.rows, e), 1)))  # noqa: E731
+            longer = functools.partial(_longer, plan.rows, work)
             below = _from(begin + _ONE, end, longer, xnp.zeros((1, lanes), xnp.real(work).dtype))
             pivot = _signed_pivot(xnp.real(_cut(work, j, 1)), below)
             unit = 1 / pivot
@@ -91,6 +91,10 @@ class _Signs(NamedTuple):
 
     def of(self, low: Array, u: Any) -> Array:
         return xnp.sign(xnp.real(_cut(low, _at(self.pointers, _at(self.columns, u)), 1)))
+
+
+def _longer(rows: Array, work: Array, e: Any, size: Array) -> Array:
+    return xnp.maximum(size, xnp.abs(_cut(work, _at(rows, e), 1)))
 
 
 def _signed_pivot(d: Array, below: Array) -> Array:

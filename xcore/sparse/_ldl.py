@@ -1,7 +1,7 @@
 """Factors of Hermitian matrices that are not definite: L S Lᴴ with signs S, without exchanges, and refined.
 
-Pivots stand where the order of elimination puts them; where one is so small beside its column that what is left would
-grow by more than the inverse root of the precision, it is made larger. So factors are those of a matrix nearby, or grow.
+Pivots stand where the order of elimination puts them; one so small beside its column that what is left would grow by
+more than the inverse root of the precision is made larger. So factors are those of a matrix nearby, or grow.
 """
 
 from __future__ import annotations
