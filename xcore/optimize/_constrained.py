@@ -20,7 +20,7 @@ from .._iterate import checkpoints
 from .._solution import Certificate
 from .._width import as_wide
 from ._bounds import box_of
-from ._constrained_rounds import rounds
+from ._constrained_rounds import in_range
 from ._constraints import Constraints, all_of, constraints_of, joined
 from ._given import canonical
 from ._implicit import differentiable
@@ -514,7 +514,7 @@ def minimize_constrained(
     checkpoint = checkpoints(who, checkpoint, problem.local, flat.start)  # pyright: ignore[reportAssignmentType]
 
     def solve(x):
-        s = rounds(who, method, problem, InScales, x, tol, maxiter, history, progress, checkpoint)
+        s = in_range(who, method, problem, InScales, x, tol, maxiter, history, progress, checkpoint)
         keys = ("g", "stationary", "feasible", "product", "flat", "status", "nit", "nfev", "njev")
         aux = {k: s[k] for k in keys} | {"value": s["f"]}
         if history:

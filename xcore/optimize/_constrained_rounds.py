@@ -14,9 +14,10 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control.cond import cond
+from .._core import tree
 from .._core.struct import struct
 from .._core.types import typeof
-from .._transforms.api import grad
+from .._transforms.api import grad, jvp
 from .._transforms.jacobians import hessian
 from ..linalg._equations import coins
 from ..numpy._select import safe_divide
@@ -25,7 +26,7 @@ from ._loop import empty_rows, in_rounds, iterations_from
 from ._multipliers import smallest
 from ._problem import count, largest
 from ._result import RUNNING, Status, first_of
-from ._units import FULL, power_of_two
+from ._units import FULL, power_of_two, where_far
 
 MOST = 4  # rounds
 NOTHING = 2.0**40  # by what an objective is divided that shall not count
@@ -301,10 +302,33 @@ def _or_else(a, b):
     return xnp.where((a > 0) & xnp.isfinite(a), a, xnp.where(b > 0, b, 1))
 
 
-def rounds(
+def in_range(
     who, method, problem, make, x, tol, maxiter: int, history, progress, checkpoint=None
 ) -> dict:
-    """What is known at the end, in the user's units; ``make(problem, scales)`` is the problem in units."""
+    """What is known at the end, in the user's units; ``make(problem, scales)`` is the problem in units.
+
+    Variables, values and constraints so far from 1 that second derivatives may leave the range are divided by powers
+    of 2 first, variables by such of 16.
+    """
+    far = where_far(x)
+    units = xnp.where(far == 1, 1, coarse(far))
+    way = units * coins(typeof(x).shape[0], 1, x.dtype)[:, 0]
+    both = lambda x: (problem.equations(x), problem.inequalities(x))  # noqa: E731
+    sizes = tree.map(lambda v, dv: xnp.abs(v) + xnp.abs(dv), *jvp(both, (x,), (way,)))
+    whole = Scales(
+        units, where_far(problem.value(x)), *map(where_far, sizes), xnp.zeros((), x.dtype)
+    )
+    s = rounds(
+        who, method, make(problem, whole), make, x / whole.x, tol, maxiter, history, progress, checkpoint,
+        whole.of,
+    )  # fmt: skip
+    return {k: whole.of(k, v) for k, v in s.items()}
+
+
+def rounds(
+    who, method, problem, make, x, tol, maxiter: int, history, progress, checkpoint, told
+) -> dict:
+    """What is known at the end, in the problem's units; ``told(name, value)`` is what histories show of it."""
     me, _, mi = problem.sizes
     dtype = problem.flat.dtype
     x = xnp.clip(x, *problem.bounds)
@@ -331,15 +355,16 @@ def rounds(
         return _begun(method, problem, make, s, tol, aim, maxiter)
 
     def run(s, begun, checkpoint):
-        scales = begun["seen"].scales
+        scales, seen = begun["seen"].scales, begun["seen"]
+        begins = {"x": s["x"], "f": seen.f, "g": seen.g, "nfev": s["nfev"]}
 
         def shown(name, v):
-            return s["nfev"] + v if name == "nfev" else scales.of(name, v)
+            return s["nfev"] + v if name == "nfev" else told(name, scales.of(name, v))
 
         return iterations_from(
             who, method, make(problem, scales), begun["state"], aim, maxiter, progress,
             on=s["status"] == RUNNING, rows=s.get("history"), before=s["nit"], checkpoint=checkpoint,
-            shown=shown, begun={"x": s["x"], "f": begun["seen"].f, "g": begun["seen"].g, "nfev": s["nfev"]},
+            shown=shown, begun={k: told(k, v) for k, v in begins.items()},
         )  # fmt: skip
 
     end = lambda *args: _ended(problem, *args)  # noqa: E731

@@ -90,28 +90,36 @@ def _seen(method, problem, s, x0):
 
 
 def _elsewhere(problem, s):
-    """(a point that differs in variables without any influence, whether residuals are visibly less there).
+    """(a point that differs in variables without any influence, whether residuals are visibly less there, whether
+    derivatives do not tell what they are).
 
     On a plateau a column of the Jacobian is 0, and no step is missing; other values of its variable tell.
     """
     x = s["x"]
-    if "r" not in s:
-        return x, xnp.zeros((), bool)
-    dead = (lengths(s["r"]) == 0) & xnp.isfinite(s["f"])
+    dead = lengths(s["r"]) == 0 if "r" in s else xnp.broadcast_to(xnp.all(s["g"] == 0), x.shape)
+    dead = dead & xnp.isfinite(s["f"])
     shares = xnp.asarray(SHARES, x.dtype)[:, None]
     tried = xnp.concatenate([shares * x, shares + xnp.zeros_like(x)])
     tried = xnp.clip(xnp.where(dead, tried, x), problem.lower, problem.upper)
     some = xnp.any(dead)
     costs = cond(some, lambda: vmap(problem.cost)(tried), lambda: xnp.full(len(tried), s["f"]))
     costs = xnp.where(xnp.isfinite(costs), costs, xnp.inf)
-    least = xnp.argmin(costs)
-    return tried[least], some & (costs[least] < (1 - xnp.finfo(x.dtype).eps ** 0.75) * s["f"])
+    least, rounding = xnp.argmin(costs), xnp.finfo(x.dtype).eps ** 0.75
+    others = xnp.any(xnp.abs(costs - s["f"]) > rounding * s["f"])
+    nothing = (
+        (s["f"] == 0) & xnp.all(dead) & ~others
+    )  # nor did any residual: they may be too small for the dtype
+    return (
+        tried[least],
+        some & (costs[least] < (1 - rounding) * s["f"]),
+        (some & others & (s["f"] > 0)) | nothing,
+    )
 
 
 def _verdict(s, error, gain, least, lost, tol):
     """The status of where a method ended."""
     ended = s["status"]
-    good = (s["f"] == 0) | ((error <= tol) & ~lost)
+    good = ((s["f"] == 0) | (error <= tol)) & ~lost
     # beside rounding errors of eigenvalues whose largest can be as large as it likes
     saddle = least < -(xnp.finfo(typeof(error).dtype).eps ** 0.5)
     # where the sum falls by almost nothing while parameters change by as much as themselves
@@ -164,7 +172,8 @@ def attempts(
 
     def end(s, _, ended):
         step, error, gain, least, lost, without = _seen(method, local, ended, x0)
-        other, lower = _elsewhere(local, ended)
+        other, lower, untold = _elsewhere(local, ended)
+        lost = lost | (untold & (without > 0))
         lower = lower & (least >= -(xnp.finfo(dtype).eps ** 0.5))  # saddles are told as such
         status = _verdict(ended, error, gain, least, lost | lower, asked)
         first = (s["turn"] == 0) & (s["settled"] == 0)

@@ -25,7 +25,7 @@ from ._gain import verdict as verdict_of
 from ._given import with_jacobian
 from ._implicit import differentiable
 from ._judged import TESTED, attempts, grip, newton_step
-from ._losses import cost, cost_and_scaled, loss_of, scale_of
+from ._losses import cost, cost_and_scaled, loss_of, scale_of, scale_within
 from ._newton import truncated_cg
 from ._problem import Flat, as_tuple, count, largest, real_parts, tolerance
 from ._products import PROBES, balanced
@@ -54,24 +54,33 @@ class Residuals:
         """
         new = copy.copy(self)
         new.unit = power_of_two(largest(self.residuals(x)), 1.0)
-        new.scale = self.scale / new.unit
-        slopes = where_far(new.slopes(x, whole))
-        new.units = 1 / xnp.where(xnp.isfinite(x * slopes), slopes, 1)
+        new.scale = scale_within(self.loss, self.scale / new.unit)
+        new.units = new.units_of(x, whole)
         new.lower, new.upper = self.lower / new.units, self.upper / new.units
         return new
 
-    def slopes(self, x, whole: bool):
-        """About the largest derivative by each variable."""
+    def units_of(self, x, whole: bool):
+        """Changes of the variables that change residuals by about 1; 1 where that is not far from it."""
+        size, most = power_of_two(x, 1.0), float(xnp.finfo(x.dtype).max) / 4
+        changes = self.changes(x, size, whole)
+        powers = power_of_two(changes, 1.0)
+        steep = xnp.clip(powers / size, 1 / most, most)  # a slope may leave the range
+        near = (where_far(steep) == 1) & (where_far(self.unit) == 1)
+        units = xnp.where(near, 1, xnp.clip(size / powers, 1 / most, most))
+        return xnp.where((changes != 0) & xnp.isfinite(changes) & xnp.isfinite(x / units), units, 1)
+
+    def changes(self, x, size, whole: bool):
+        """About the largest change of a residual with each variable, to first order, if that changes by a size."""
         n = typeof(x).shape[0]
         if self.matrix is not None:
-            j = self.sparse(x)[2]
+            j = self.sparse(x)[2] * size
             return abs(j).T @ xnp.ones(j.shape[0], x.dtype)
         if whole:
             push = linearize(self.residuals, x)[1]
-            return vmap(lambda v: largest(push(v)))(xnp.eye(n, dtype=x.dtype))
+            return vmap(lambda v: largest(push(v * size)))(xnp.eye(n, dtype=x.dtype))
         f, pull = vjp(self.residuals, x)
         signs = coins(typeof(f).size, 1, f.dtype).reshape(typeof(f).shape)
-        return xnp.abs(pull(signs)[0])
+        return xnp.abs(pull(signs)[0]) * size
 
     def residuals(self, x):
         """fun(x) as a real vector, in units."""
@@ -399,12 +408,14 @@ class GaussNewtonCG:
         In units of the Hessian's rows: else a parameter of hardly any influence would seem to be where it belongs.
         """
         times, n = linearize(grad(problem.cost), s["x"])[1], typeof(s["g"]).shape[0]
-        d = balanced(times, random.normal(random.key(0), (PROBES, n), s["g"].dtype))
+        draws = random.normal(random.key(0), (PROBES, n), s["g"].dtype)
+        d = balanced(times, draws)
         g = d * s["g"]
         p, _ = truncated_cg(
             lambda v: d * times(d * v), g, xnp.full_like(s["f"], xnp.inf), 0.01 * norm(g), 2 * n + 10
         )  # fmt: skip
-        return d * p, xnp.ones_like(s["f"]), xnp.zeros((), bool)
+        flat = xnp.all(s["g"] == 0) & xnp.all(times(draws[0]) == 0)
+        return d * p, xnp.ones_like(s["f"]), xnp.zeros((), bool), count(xnp.where(flat, n, 0))
 
     def step(self, problem: Any, s: dict[str, Any], tol: Any) -> dict[str, Any]:
         x = s["x"]

@@ -14,7 +14,7 @@ def _linear(z):
 
 def _soft_l1(z):
     t = 1 + z
-    return 2 * (xnp.sqrt(t) - 1), t**-0.5, -0.5 * t**-1.5
+    return 2 * z / (xnp.sqrt(t) + 1), t**-0.5, -0.5 * t**-1.5
 
 
 def _huber(z):
@@ -77,6 +77,14 @@ def scale_of(f_scale, dtype):
         who = "optimize.least_squares"
         raise errors.bad_argument(who, "f_scale", f_scale, "one number above 0, and finite")
     return scale
+
+
+def scale_within(loss, scale):
+    """A scale of residuals of size 1 whose square is a number. Losses are quadratic far below it."""
+    if loss is _linear:
+        return xnp.ones_like(scale)
+    most = float(xnp.finfo(scale.dtype).max)
+    return xnp.clip(scale, most**-0.5, most**0.25)
 
 
 def cost_and_scaled(loss, scale, f, j):

@@ -10,12 +10,13 @@ import numpy as np
 from .. import numpy as xnp
 from .. import random, sparse
 from .._control import eval_shape, jacfwd
-from .._core import ArrayLike, Tracer, boundary, errors, typeof
+from .._core import ArrayLike, Tracer, boundary, errors, one_of, typeof
 from ..optimize import curve_fit as _curve_fit
 from ..optimize import differential_evolution as _differential_evolution
 from ..optimize import least_squares as _least_squares
 from ..optimize import minimize_scalar as _minimize_scalar
 from ..optimize._curve_fit import first_guess, parameters_of
+from ..optimize._losses import cost_and_scaled, loss_of, scale_of
 from ._found import Found
 from ._minima import limits, pairs, point, words
 from ._roots import _are_concrete, _arrays
@@ -82,7 +83,8 @@ def least_squares(
       x_scale: of no effect, as are all others: steps are in units of their own, and the Jacobian is computed.
       callback: must be None.
 
-    Returns a result with x, cost, fun, jac, grad, optimality, active_mask, nfev, njev, status, message, success.
+    Returns a result with x, cost, fun, jac, grad, optimality, active_mask, nfev, njev, status, message, success. As
+    SciPy's, jac is scaled by the loss: jacᵀ jac is the Hessian of the cost but for second derivatives of fun.
 
     >>> t = xnp.arange(4.0)
     >>> found = least_squares(lambda p: p[0] * xnp.exp(-p[1] * t) - 2 * xnp.exp(-0.5 * t), [1.0, 1.0])
@@ -104,12 +106,13 @@ def least_squares(
         f, x0, (), "sparse" if by_places else _method(method, box), jac=own if by_places else None, bounds=box,
         loss=loss, f_scale=f_scale, maxiter=max_nfev,
     )  # fmt: skip
+    scaled = cost_and_scaled(loss_of(loss), scale_of(f_scale, x0.dtype), found.fun, own(found.x))[2]
     low, high = (-np.inf, np.inf) if box is None else box
     near = lambda side: xnp.isfinite(side) & (xnp.abs(found.x - side) <= 1e-8 * (1 + xnp.abs(side)))  # noqa: E731
     mask = xnp.where(near(xnp.asarray(low)), -1, xnp.where(near(xnp.asarray(high)), 1, 0))
     return Found(
         message=words(found.status), success=found.status == 0, status=found.status, x=found.x,
-        cost=found.stats["cost"], fun=found.fun, jac=own(found.x), grad=found.grad,
+        cost=found.stats["cost"], fun=found.fun, jac=scaled, grad=found.grad,
         optimality=found.certificate.stationarity, active_mask=mask, nfev=found.nfev, njev=found.njev,
     )  # fmt: skip
 
@@ -134,6 +137,7 @@ def curve_fit(
       method: "lm", "trf" or "dogbox" (here: "trf").
       kwargs: ``loss``, ``f_scale``, ``max_nfev`` and ``maxfev`` as for ``least_squares``; all others have no effect.
       check_finite: False takes NaN and infinities in known data; by default they are refused.
+      nan_policy: "omit" leaves out known measurements where ydata is NaN, or one of xdata; "raise" refuses them.
       full_output: return (popt, pcov, dict with fvec and nfev, message, 1 for success) instead.
 
     Where it is known that the fit did not converge, RuntimeError is raised.
@@ -145,6 +149,9 @@ def curve_fit(
     """
     who = "scipy.optimize.curve_fit"
     xdata, ydata = (xnp.asarray(v) if isinstance(v, (list, tuple)) else v for v in (xdata, ydata))
+    one_of(who, "nan_policy", nan_policy, (None, "raise", "omit"))
+    if nan_policy == "omit":
+        xdata, ydata, sigma = _without_nan(who, xdata, ydata, sigma)
     n = parameters_of(who, f) if p0 is None else typeof(xnp.atleast_1d(xnp.asarray(p0))).size
     for name, v in (("xdata", xdata), ("ydata", ydata)) if check_finite is not False else ():
         if _are_concrete(v) and v.dtype.kind in "fc" and not np.all(np.isfinite(np.asarray(v))):
@@ -152,6 +159,10 @@ def curve_fit(
             raise errors.bad_argument(who, name, v, "without NaN and infinities", advice)
     box = _sides(bounds, n)
     start = xnp.atleast_1d(xnp.asarray(first_guess(box, n) if p0 is None else p0))
+    if p0 is not None and box is not None and _are_concrete(start):
+        known = np.asarray(start)
+        if np.any((known < box[0]) | (known > box[1])):
+            raise errors.bad_argument(who, "p0", known, f"within bounds, from {box[0]} to {box[1]}")
     strong = [xnp.asarray(v).dtype for v in (ydata, xdata) if not typeof(xnp.asarray(v)).weak]
     own = [] if p0 is None or typeof(start).weak or isinstance(p0, (list, tuple)) else [start.dtype]
     start = start.astype(xnp.result_type(*strong, *own, float))
@@ -169,6 +180,22 @@ def curve_fit(
         return popt, found.pcov
     info = {"fvec": found.result.fun, "nfev": found.result.nfev}
     return popt, found.pcov, info, words(status), xnp.where(status == 0, 1, 5)
+
+
+def _without_nan(who: str, xdata: Any, ydata: Any, sigma: Any) -> tuple:
+    """The data where neither is NaN; xdata is (..., measurements)."""
+    if any(isinstance(v, Tracer) for v in (xdata, ydata, sigma)):
+        need = "None for traced data, whose length may not depend on values"
+        raise errors.bad_argument(who, "nan_policy", "omit", need)
+    x, y = np.asarray(xdata), np.asarray(ydata)
+    keep = ~np.isnan(y)
+    if x.ndim and x.shape[-1] == len(y):
+        keep &= ~np.isnan(x).reshape(-1, len(y)).any(axis=0)
+        x = x[..., keep]
+    s = None if sigma is None else np.asarray(sigma)
+    if s is not None and s.ndim:
+        s = s[keep] if s.ndim == 1 else s[keep][:, keep]
+    return x, y[keep], s
 
 
 def _split(box):
