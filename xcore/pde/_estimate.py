@@ -8,18 +8,25 @@ the order that the operator promises, so errors that fall faster by chance are n
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import errors, typeof
+from .._core import dtypes, errors, typeof
+from .._solution import Certificate, Status, first_that_holds
+from ..numpy._select import safe_divide
+from ._anew import maker
 from ._fields import Combined, Composed, GridOperator
 from ._geometry import coarser_masked
+from ._grid import Grid, size, takes
 from ._masked import Masked
 from ._operators import Advection
+from ._solutions import FieldSolution
 
+MOST = 300_000  # unknowns, if nothing else is said
 _FEWEST = 4  # cells along an axis of the coarsest grid
+_FEWEST_TO_REFINE = 8  # on fewer the differences of values are often small by chance
 _SLOWEST = 1.2  # r of errors that hardly fall: five times the last difference
 
 
@@ -54,13 +61,129 @@ def compare(who: str, solve: Callable, op, f, u, make, of) -> dict:
     return more
 
 
+def refined(
+    who: str, solve: Callable, make: Callable, f, grids: Iterator[Grid], of, rtol: float, most: int,
+    advice: str,
+) -> FieldSolution:  # fmt: skip
+    """The solution on the first of ever finer grids that tell the functional to rtol times its value.
+
+    ``solve(op, f)`` gives a report. The error is the estimated one of the functional, relative to it.
+    """
+    values: list = []
+    for grid, next_one in itertools.pairwise(grids):  # own loop: each step is another program
+        op = make(grid)
+        answer = solve(op, f)
+        values.insert(0, functional(who, of, answer.value, op))
+        error, order = _of_functional(values, 2.0 ** accuracy(op))
+        relative = _relative(error, values[0])
+        status = _ended(answer, values[0], relative, rtol)
+        if status != Status.running or size(next_one.shape) > most:
+            break
+    figures = {"functional": values[0], "functional_error": error, "functional_order": order}
+    end = status if status != Status.running else xnp.asarray(np.int32(Status.max_steps))
+    said = {Status.max_steps: advice, Status.stagnation: _ROUNDED}
+    return answer.replace(
+        status=end, certificate=Certificate(residual=answer.error, more=figures), who=who,
+        steps=xnp.asarray(np.int32(len(values) - 1)), error=relative, goal=rtol,
+        history=xnp.stack(values[::-1]), advice=tuple(said.items()),
+    )  # fmt: skip
+
+
+_ROUNDED = ": the residual of the equations is above rtol; take wider numbers, or another method"
+
+
+def ladder(grid: Grid) -> Iterator[Grid]:
+    """A grid and ever finer ones; before it, where they have cells enough, two of every second node."""
+    below = [grid]
+    while len(below) < 3 and _can_be_halved(below[0], _FEWEST_TO_REFINE):
+        below.insert(0, below[0].coarser())
+    return itertools.chain(below[:-1], upwards(grid))
+
+
+def upwards(grid: Grid) -> Iterator[Grid]:
+    """A grid and ever finer ones."""
+    while True:
+        yield grid
+        grid = grid.finer()
+
+
+def checked(who: str, name: str, make: Callable) -> Callable[[Grid], GridOperator]:
+    """The same function of a grid, which raises where it makes anything else than an operator there."""
+
+    def on(grid: Grid) -> GridOperator:
+        op = make(grid)
+        if not isinstance(op, GridOperator) or op.grid != grid:
+            given = errors.Words(f"one on {op.grid}") if isinstance(op, GridOperator) else op
+            want = f"an operator of xcore.pde on the grid that it was given, {grid}"
+            raise errors.bad_argument(who, name, given, want)
+        return op
+
+    return on
+
+
+def anew(who: str, op, estimate) -> Callable[[Grid], GridOperator]:
+    """A function that makes an operator on other grids: the one that was given, or what made it."""
+    if callable(estimate):
+        return checked(who, "estimate", estimate)
+    return maker(who, op, _BY_HAND)
+
+
+_BY_HAND = (
+    "With rtol and of grids are refined. Give estimate=lambda grid: …, which makes the operator on each, or call "
+    "pde.refine(make, f, grid, of=…, rtol=…); without rtol, of= is estimated on this grid and coarser ones."
+)
+
+
+def source(who: str, f, advice: str = ""):
+    """A right-hand side that has values on all grids."""
+    if callable(f) or f is None or isinstance(f, str) or xnp.ndim(f) == 0:  # an operator says of what is none
+        return f
+    given = errors.Words(f"an array {xnp.shape(f)}")
+    raise errors.bad_argument(who, "f", given, "a number or a function of the coordinates", advice)
+
+
+def by_hand(who: str, f):
+    """The same for who gave an operator."""
+    return source(who, f, "With rtol and of grids are refined, on which an array has no values.")
+
+
+def _of_functional(values: list, most: float) -> tuple:
+    """(estimated error, order) of the first of a functional's values, the finest first."""
+    if len(values) < 3:
+        return xnp.asarray(np.inf), xnp.asarray(np.nan)
+    last, before = (xnp.abs(a - b) for a, b in itertools.pairwise(values[:3]))
+    _, order = left([last, before], most)
+    # what falls faster than the order explains may do so by chance, and here it would end the search
+    return left([xnp.maximum(last, before / most), before], most)[0], order
+
+
+def _relative(error, value):
+    return xnp.where(error == 0, error, safe_divide(error, xnp.abs(value), np.inf))
+
+
+def _ended(answer: FieldSolution, value, relative, rtol: float):
+    """How it ended on this grid, if it did."""
+    return first_that_holds(
+        (~answer.ok, answer.status),
+        (~xnp.isfinite(value), Status.not_finite),
+        (answer.error > rtol, Status.stagnation),  # of the equations; on finer grids rounding is larger
+        ((relative <= rtol) & xnp.isfinite(relative), Status.success),
+        default=Status.running,
+    )
+
+
 def functional(who: str, of, u, op):
     """The value of a functional of a field."""
-    value = xnp.asarray(of(u, op))
-    if value.ndim:
-        want = "a function of (u, op) that gives one number, as lambda u, op: op.integrate(u)"
-        raise errors.bad_argument(who, "of", errors.Words(f"an array {value.shape}"), want)
-    return value
+    want = "a function of (u, op) that gives one number, as lambda u, op: op.integrate(u)"
+    if not callable(of) or not takes(of, 2):
+        raise errors.bad_argument(who, "of", of, want)
+    made = of(u, op)
+    if isinstance(made, (str, bool)) or made is None:
+        raise errors.bad_argument(who, "of(u, op)", made, "one number")
+    value = xnp.asarray(made)
+    if value.ndim or value.dtype == bool:
+        raise errors.bad_argument(who, "of", errors.Words(f"one of {typeof(value)}"), want)
+    return value.astype(dtypes.to_inexact(value.dtype))
 
 
 def left(gaps: list, most: float) -> tuple:
@@ -84,8 +207,8 @@ def accuracy(op) -> int:
     return found if isinstance(found, int) else 2
 
 
-def _can_be_halved(grid) -> bool:
-    return all(c % 2 == 0 and c // 2 >= _FEWEST for c in grid.cells)
+def _can_be_halved(grid, fewest: int = _FEWEST) -> bool:
+    return all(c % 2 == 0 and c // 2 >= fewest for c in grid.cells)
 
 
 def coarser(who: str, op: GridOperator, make):

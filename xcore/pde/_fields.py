@@ -18,6 +18,7 @@ from .._control import jit
 from .._core import Array, dtypes, errors, one_of, struct, typeof
 from ..linalg import LinearOperator
 from ._along import along, by_axes, slab
+from ._anew import Remembering, remembered
 from ._axis import Axis, fewest_cells, make_axis
 from ._boundary import as_dtype, complex_if, face_shape, face_values, fewer, nodes_of
 from ._colours import colours, nearest_marks
@@ -33,7 +34,7 @@ def axes_of(grid: Grid, faces, order: int = 2, derivative: int = 2, lean: int = 
     )  # fmt: skip
 
 
-class GridOperator(LinearOperator):
+class GridOperator(Remembering, LinearOperator):
     """A linear operator on the fields of a grid: ``operator(u)`` of a field, ``@`` of flat vectors.
 
     With data on the faces the differential expression of u is ``operator(u) + boundary()``.
@@ -53,14 +54,17 @@ class GridOperator(LinearOperator):
 
     # Arithmetic: of operators on one grid, numbers and fields; else as of all linear operators
 
+    @remembered
     def __add__(self, other):
         made = _sum(self, other)
         return super().__add__(other) if made is None else made
 
+    @remembered
     def __radd__(self, other):
         made = _sum(self, other)
         return super().__radd__(other) if made is None else made
 
+    @remembered
     def __sub__(self, other):
         if isinstance(other, GridOperator) and other.of_fields and self.of_fields:
             return self + _multiple(other, -1.0)
@@ -69,9 +73,11 @@ class GridOperator(LinearOperator):
         made = None if callable(other) else _sum(self, -_plain(other))
         return super().__sub__(other) if made is None else made
 
+    @remembered
     def __rsub__(self, other):
         return super().__rsub__(other) if not self.of_fields else _multiple(self, -1.0) + other
 
+    @remembered
     def __mul__(self, number):
         if self.of_fields and _is_field(number):
             advice = "k * op, the field or function in front, is k(x) (op u)(x)."
@@ -79,24 +85,29 @@ class GridOperator(LinearOperator):
         plain = not self.of_fields or isinstance(number, LinearOperator) or xnp.ndim(number)
         return super().__mul__(number) if plain else _multiple(self, xnp.asarray(number))
 
+    @remembered
     def __rmul__(self, factor):
         """A number, or a field (also as a function of the coordinates), times what the operator gives."""
         made = _number_or_field(self, factor) if self.of_fields else None
         return super().__rmul__(factor) if made is None else _multiple(self, made)
 
+    @remembered
     def __truediv__(self, number):
         plain = not self.of_fields or isinstance(number, LinearOperator) or xnp.ndim(number)
         return super().__truediv__(number) if plain else _multiple(self, 1 / xnp.asarray(number))
 
+    @remembered
     def __neg__(self):
         return _multiple(self, -1.0) if self.of_fields else super().__neg__()
 
+    @remembered
     def __matmul__(self, other):
         if isinstance(other, GridOperator) and self.of_fields and other.of_fields:
             _same_fields("@", self, other)
             return Composed(self, other)
         return super().__matmul__(other)
 
+    @remembered
     def __pow__(self, times):
         if not self.of_fields or type(times) is not int or times < 2:
             return super().__pow__(times)

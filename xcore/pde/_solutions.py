@@ -22,10 +22,11 @@ class FieldSolution(Solution):
 
     ``method`` and ``reason`` are which solver was taken and why; ``certificate.discretization_error``
     is the estimated largest error of discretisation, by comparison with the grid of every second node
-    (Richardson), where that was asked for.
+    (Richardson), where that was asked for. Where grids were refined for a functional, error is the estimated
+    one of it, relative to its value, and the residual stands in the certificate.
 
     Attributes:
-      goal: what the residual was compared with: ``rtol`` where it was given.
+      goal: what the error was compared with: ``rtol`` where it was given.
       projected: the mean that was taken away from f - boundary, as without Dirichlet and Robin faces
         there is no solution else; 0 where there is one. The residual is that without it.
       imbalance: its size relative to that of f - boundary. Above 1 % there is no solution: not ``ok``.

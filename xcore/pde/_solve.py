@@ -20,7 +20,7 @@ from ..linalg._range import safe_norm
 from ._cycles import Near, Ran, Repeated, by_cycles
 from ._diffusion import Diffusion, as_diffusion
 from ._direct import solve_direct
-from ._estimate import compare
+from ._estimate import MOST, anew, by_hand, compare, ladder, refined
 from ._fields import GridOperator
 from ._general import simpler, solve_any, values_known
 from ._geometry import coarser_masked
@@ -59,7 +59,7 @@ def solve(
         the power of 2/3, or where it is more what changing u by four roundings changes the residual
         by; of a ``Laplacian`` of order 2 and a ``Diffusion`` the energy of u must then agree with what
         f does on it, to half of the digits, and for other operators 0.1 is the most; steps that ran out
-        are not excused. For "full multigrid" 0.1.
+        are not excused. For "full multigrid" 0.1. With ``of`` it is the tolerance for the functional, see there.
       method: "direct": diagonalisation, for constant coefficients; "cg": conjugate gradients with a
         multigrid cycle as preconditioner; "bicgstab": likewise, for operators that are not
         symmetric; "multigrid": cycles alone; "full multigrid": from the coarsest grid up, once, to
@@ -83,20 +83,34 @@ def solve(
       progress: show the number of iterations and their rate; a text is the label.
       of: a functional of (u, op), as ``lambda u, op: op.integrate(u)``: the certificate gets ``functional``, its
         value, ``functional_error``, estimated from three grids, and ``functional_order``, that which they show. Of
-        errors of discretisation: what ``rtol`` and rounding leave on all grids alike comes beside them.
+        errors of discretisation: what the solution and rounding leave on all grids alike comes beside them.
+        With ``rtol``, cells are halved until the estimated error is at most rtol times the value, as ``refine`` does
+        it, from coarser grids than op's on. For that op and f are made of numbers and functions of the coordinates;
+        of others ``estimate`` is a function that makes the operator on a grid. An estimate is no bound.
 
     Returns:
-      An array of the shape ``op.field_shape``, or with ``report`` a ``FieldSolution`` whose ``value`` it is.
+      An array of the shape ``op.field_shape``, or with ``report`` a ``FieldSolution`` whose ``value`` it is; with
+      ``rtol`` and ``of`` that on the grid that was fine enough.
 
     >>> import xcore as xc
     >>> op = xc.pde.Diffusion(xc.pde.Grid((8, 8)), lambda x, y: 1 + x)
     >>> answer = xc.pde.solve(op, -1.0, report=True)
     >>> answer.method, bool(answer.ok)
     ('sparse', True)
+    >>> found = xc.pde.solve(op, -1.0, rtol=1e-2, of=lambda u, op: op.integrate(u), report=True)
+    >>> bool(found.ok), found.value.shape, bool(found.error <= 1e-2)
+    (True, (31, 31), True)
     """
     who = "pde.solve"
     require("positive", who, rtol=rtol, max_steps=max_steps)
     rtol = rtol if rtol is None else float(rtol)
+    if rtol is not None and of is not None:
+        again = functools.partial(
+            solve, method=method, cycle=cycle, smoother=smoother, max_steps=max_steps, report=True,
+            progress=progress,
+        )  # fmt: skip
+        found = _refined(who, again, op, f, estimate, of, rtol)
+        return found if report else found.check().value
     if callable(estimate) or of is not None or (estimate and not isinstance(op, OPERATORS)):
         again = functools.partial(
             solve, rtol=rtol, method=method, cycle=cycle, smoother=smoother, max_steps=max_steps, report=True
@@ -139,6 +153,17 @@ def solve(
         who=who, method=method, reason=reason, advice=_ADVICE, goal=goal, projected=mean, imbalance=excess,
     )  # fmt: skip
     return answer if report else answer.check().value
+
+
+def _refined(who: str, again: Callable, op, f, estimate, of, rtol: float) -> FieldSolution:
+    """The solution on a grid so fine that the functional is known to rtol."""
+    if not isinstance(op, GridOperator):
+        _known_form(who, op, f, "auto")
+    f, make, most = by_hand(who, f), anew(who, op, estimate), max(MOST, size(op.grid.shape))
+    return refined(who, again, make, f, ladder(op.grid), of, rtol, most, _MORE)
+
+
+_MORE = f" than {MOST} unknowns with pde.refine(make, f, grid, of=…, rtol=…, most=…)"
 
 
 def _lost(op, answer: FieldSolution) -> bool:

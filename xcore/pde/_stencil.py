@@ -124,6 +124,7 @@ class Stencil(GridOperator):
             _judge(eps, *map(np.asarray, found))
 
     symmetric = False
+    same_on_all_grids = False  # f has the spacing in it
 
     @functools.cached_property
     def axes(self):
