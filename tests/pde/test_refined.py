@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -128,7 +129,9 @@ def plane(s, L, *, z, p, m, kind, of=total, cells=16):
         ),
     }[kind]()  # fmt: skip
     w = lambda x, y: float(np.imag(np.exp(z * x + 1j * p)) * np.exp(m * y))
-    exact = s * (L * L * dblquad(lambda y, x: w(x, y), 0, 1, 0, 1)[0] if of is total else w(0.5, 0.5))
+    exact = s * (
+        L * L * dblquad(lambda y, x: w(x, y), 0, 1, 0, 1)[0] if of is total else w(0.5, 0.5)
+    )
     return Problem(op, f, of, exact)
 
 
@@ -156,7 +159,9 @@ def disc(s, L, kind):
     else:
         edge = 4 * (R / L) ** 3 * s  # u = -L ∂u/∂n there
         op = pde.CutDiffusion(grid, inside=inside, edge=pde.Robin(1.0, L))
-    return Problem(op, f, lambda u, op: op.full(u)[tuple(n // 2 for n in op.grid.cells)], s * 0.8**4 + edge)
+    return Problem(
+        op, f, lambda u, op: op.full(u)[tuple(n // 2 for n in op.grid.cells)], s * 0.8**4 + edge
+    )
 
 
 P = functools.partial
@@ -217,3 +222,103 @@ def test_no_success_is_claimed_falsely_in_any_units(name, scale, length, rtol):
     found = pde.solve(problem.op, problem.f, rtol=rtol, of=problem.of, report=True)
     assert bool(found.ok) or name == "plane upwind"  # of order 1: too many unknowns
     assert not bool(found.ok) or problem.off(found) <= 2 * rtol * abs(problem.exact)
+
+
+def integral(u, op):
+    return op.integrate(u)
+
+
+def test_operators_are_made_anew_through_arithmetic():
+    """Beside pde.refine, of functions in factors, sums and conditions; the grids before and behind that of op."""
+    make = lambda g: (
+        (lambda x: 2 + x) * pde.Diffusion(g, lambda x: 1 + x * x, pde.Dirichlet(lambda x: x)) / 2
+        - (lambda x: 1 + x)
+        + 3j
+    )
+    f = lambda x: xnp.cos(x)
+    found = pde.solve(make(pde.Grid(32)), f, rtol=1e-3, of=total, report=True)
+    other = pde.refine(make, f, pde.Grid(8), of=total, rtol=1e-3, report=True)
+    assert bool(found.ok) and bool(other.ok) and found.value.shape == other.value.shape
+    np.testing.assert_array_equal(found.history, other.history)
+    assert len(found.history) == found.steps + 1 and found.goal == 1e-3
+    assert found.certificate.functional == found.history[-1]
+    np.testing.assert_allclose(
+        found.error, found.certificate.functional_error / abs(found.history[-1]), rtol=1e-12
+    )
+    assert found.certificate.residual < 1e-10
+
+
+def test_estimate_makes_what_is_not_known():
+    make = lambda g: pde.Stencil(g, lambda u: (u[1] - 2 * u[0] + u[-1]) / g.spacing[0] ** 2)
+    found = pde.solve(make(pde.Grid(16)), -1.0, rtol=1e-3, of=integral, estimate=make, report=True)
+    assert bool(found.ok) and abs(found.certificate.functional - 1 / 12) <= 1e-3 / 12
+    plain = pde.solve(make(pde.Grid(16)), -1.0, rtol=1e-3, of=integral, estimate=make)
+    np.testing.assert_array_equal(plain, found.value)
+
+
+def test_what_ends_it_short_of_the_tolerance():
+    line = pde.Laplacian(pde.Grid(8))
+    odd = lambda x: xnp.sin(2 * np.pi * x)
+    nothing = pde.solve(line, odd, rtol=1e-3, of=integral, report=True)  # 0, but for rounding
+    assert not bool(nothing.ok)
+    zero = pde.solve(line, 0.0, rtol=1e-3, of=integral, report=True)
+    assert bool(zero.ok) and zero.error == 0 and zero.certificate.functional == 0
+    lost = pde.solve(line, -1.0, rtol=1e-3, of=lambda u, op: np.nan, report=True)
+    assert lost.status == xc.Status.not_finite
+    loose = pde.solve(line, -1.0, rtol=np.inf, of=integral, report=True)
+    assert bool(loose.ok) and np.isfinite(loose.error)
+    short = pde.refine(
+        pde.Laplacian, -1.0, pde.Grid((4, 4, 4)), of=integral, rtol=1e-6, most=4000, report=True
+    )
+    assert short.status == xc.Status.max_steps and "with most" in short.message
+    free = pde.solve(
+        pde.Laplacian(pde.Grid(8), pde.Neumann()), 1.0, rtol=1e-3, of=integral, report=True
+    )
+    assert not bool(free.ok) and "must balance" in free.message
+    with xc.enable_x64(False):
+        narrow = pde.solve(pde.Laplacian(pde.Grid(8)), -1.0, rtol=1e-9, of=integral, report=True)
+    assert narrow.status == xc.Status.stagnation and "wider numbers" in narrow.message
+
+
+def test_chance_is_not_taken_for_an_error_that_fell():
+    """Values whose last two agree by chance: what the order makes of the difference before counts."""
+    values = {8: 0.0, 16: 1.0, 32: 1.0, 64: 1.0, 128: 1.0}
+    of = lambda u, op: values[op.grid.cells[0]]
+    found = pde.solve(pde.Laplacian(pde.Grid(8)), -1.0, rtol=0.05, of=of, report=True)
+    assert found.value.shape == (63,) and bool(found.ok)
+
+
+def test_what_is_refused():
+    grid = pde.Grid((16, 16))
+    lap, ones = pde.Laplacian(grid), np.ones((15, 15))
+    again = lambda op, f=1.0, of=integral, **more: (
+        lambda: pde.solve(op, f, rtol=1e-3, of=of, **more)
+    )
+    for call, words in (
+        (again(lap, ones), "f must be a number or a function .* an array has no values"),
+        (again(lap, None), "a function of the coordinates"),
+        (again(pde.Diffusion(grid, np.ones((17, 17)))), r"pde.Diffusion of an array \(17, 17\).*pde.refine\(make"),
+        (again(lap - ones), r"pde.Combined of an array.*estimate=lambda grid"),
+        (again(pde.Laplacian(grid, pde.Dirichlet(np.ones(17)))), r"pde.Laplacian of an array \(17,\)"),
+        (again(xc.tree.map(lambda x: x, lap)), "pde.Laplacian that was copied"),
+        (again(pde.Stencil(grid, lambda u: u[0, 0])), "given a pde.Stencil"),
+        (again(pde.OpenHelmholtz(grid, 3.0)), "given a pde.OpenHelmholtz"),
+        (again(np.eye(3)), "A matrix is solved by"),
+        (again(lap, estimate=lambda g: lap), "on the grid that it was given"),
+        (again(lap, of=3), "of must be a function of"),
+        (again(lap, of=lambda u: 1.0), "of must be a function of"),
+        (again(lap, of=lambda u, op: u), "gives one number"),
+        (again(lap, of=lambda u, op: None), "one number"),
+        (again(lap, of=lambda u, op: u[0, 0] > 0), "one number"),
+        (lambda: pde.solve(lap, 1.0, rtol=0.0, of=integral), "rtol must be positive"),
+    ):  # fmt: skip
+        with pytest.raises(Exception, match=words):
+            call()
+
+
+def test_what_is_remembered_is_no_part_of_an_operator():
+    """Pickles and trees of operators made of functions are what they were."""
+    op = pde.Diffusion(pde.Grid(8), lambda x: 1 + x) - (lambda x: x)
+    back = pickle.loads(pickle.dumps(op))
+    np.testing.assert_array_equal(back(xnp.ones(7)), op(xnp.ones(7)))
+    assert len(xc.tree.leaves(back)) == len(xc.tree.leaves(op))

@@ -136,7 +136,9 @@ _BY_HAND = (
 
 def source(who: str, f, advice: str = ""):
     """A right-hand side that has values on all grids."""
-    if callable(f) or f is None or isinstance(f, str) or xnp.ndim(f) == 0:  # an operator says of what is none
+    if (
+        callable(f) or f is None or isinstance(f, str) or xnp.ndim(f) == 0
+    ):  # an operator says of what is none
         return f
     given = errors.Words(f"an array {xnp.shape(f)}")
     raise errors.bad_argument(who, "f", given, "a number or a function of the coordinates", advice)
@@ -166,7 +168,10 @@ def _ended(answer: FieldSolution, value, relative, rtol: float):
     return first_that_holds(
         (~answer.ok, answer.status),
         (~xnp.isfinite(value), Status.not_finite),
-        (answer.error > rtol, Status.stagnation),  # of the equations; on finer grids rounding is larger
+        (
+            answer.error > rtol,
+            Status.stagnation,
+        ),  # of the equations; on finer grids rounding is larger
         ((relative <= rtol) & xnp.isfinite(relative), Status.success),
         default=Status.running,
     )
