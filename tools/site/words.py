@@ -147,8 +147,9 @@ var TYPED = (new URLSearchParams(window.location.search).get("q") || "").toLower
 var twice = (page, title, anchor) =>
   page.startsWith("reference/") && !anchor && TYPED && title.toLowerCase().includes(TYPED);
 var Scorer = {
+  // names of others for what the house has by names of its own
   score: ([page, title, anchor, descr, score]) =>
-    (twice(page, title, anchor) ? -500 : 0) + score + ((WORDS[page] || []).some((w) => w === TYPED) ? (page.startsWith("reference/") ? 200 : 230) :
+    (twice(page, title, anchor) ? -500 : 0) + (page.startsWith("reference/xcore.experimental") ? -20 : 0) + score + ((WORDS[page] || []).some((w) => w === TYPED) ? (page.startsWith("reference/") ? 200 : 230) :
              (WORDS[page] || []).some((w) => TYPED.length > 3 && w.includes(TYPED)) ? 60 : 0),
   objNameMatch: 11,
   objPartialMatch: 6,
