@@ -92,3 +92,45 @@ def test_nearest_of_several_starts():
     ours = sparse.dijkstra(a, indices=[0, 3], return_predecessors=True, min_only=True)
     for x, y in zip(ours, want, strict=True):
         np.testing.assert_array_equal(x, y)
+
+
+def test_what_is_no_number_is_no_edge_of_a_dense_graph():
+    """As SciPy reads them; matrices of distances have infinities where nothing leads."""
+    r = np.random.default_rng(0)
+    for n in (1, 3, 9):
+        a = r.uniform(1, 2, (n, n))
+        a[r.random((n, n)) < 0.5] = np.inf
+        a[r.random((n, n)) < 0.1] = np.nan
+        a[r.random((n, n)) < 0.1] = 0
+        for (
+            f
+        ) in "breadth_first_order depth_first_order breadth_first_tree depth_first_tree".split():
+            same(getattr(csgraph, f)(a, 0), getattr(theirs, f)(a, 0))
+        for kind in ("weak", "strong"):
+            for found in (csgraph, sparse):
+                got = found.connected_components(a, connection=kind)
+                want = theirs.connected_components(a, connection=kind)
+                assert got[0] == want[0]
+                np.testing.assert_array_equal(got[1], want[1])
+        s = np.maximum(a, a.T)
+        same(csgraph.minimum_spanning_tree(s), theirs.minimum_spanning_tree(s))
+        same(sparse.dijkstra(a), theirs.dijkstra(a))
+        same(csgraph.shortest_path(a), theirs.shortest_path(a))
+
+
+def same(ours, theirs):
+    for a, b in zip(*[x if isinstance(x, tuple) else (x,) for x in (ours, theirs)], strict=True):
+        a, b = (x.todense() if hasattr(x, "todense") else x for x in (a, b))
+        np.testing.assert_allclose(np.asarray(a), np.asarray(b), rtol=1e-6)
+
+
+def test_vertices_that_are_not_there():
+    a = np.ones((2, 2))
+    for call in (
+        lambda: csgraph.breadth_first_order(a, 5), lambda: csgraph.depth_first_tree(a, -1), lambda: sparse.dijkstra(a, indices=7),
+        lambda: csgraph.shortest_path(a, indices=[0, 2]), lambda: csgraph.maximum_flow(a.astype(int), 0, 2),
+        lambda: csgraph.bellman_ford(a, indices=-3), lambda: csgraph.breadth_first_order(a, 0.5),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=r"must be vertices as whole numbers from -?\d to 1"):
+            call()
+    assert csgraph.bellman_ford(a, indices=-1).shape == (2,)

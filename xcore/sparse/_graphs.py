@@ -11,13 +11,32 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import Array, DTypeLike, dtypes, errors
-from ._making import coo_array, diags_array, from_scipy
+from .._core import Array, DTypeLike, Tracer, dtypes, errors
+from ._making import coo_array, diags_array, from_scipy, issparse
 from ._matrix import Sparse
 
 
-def _graph(who: str, a: Any) -> Sparse:
-    a = coo_array(a)
+def edges_of(a: Any) -> Sparse:
+    """A graph as a sparse matrix. In a dense one infinities and NaN, as 0, say that there is no edge."""
+    if not issparse(a) and not hasattr(a, "tocoo") and not isinstance(a, Tracer):
+        a = np.asarray(xnp.asarray(a) if isinstance(a, (list, tuple)) else a)
+        a = np.where(np.isfinite(a), a, np.zeros((), a.dtype)) if a.dtype.kind in "fc" else a
+    return coo_array(a)
+
+
+def check_vertices(who: str, name: str, given: Any, n: int) -> None:
+    """Raise where a number is none of a vertex; SciPy goes on with some."""
+    known = np.asarray(0 if given is None else given)
+    low = -n if name == "indices" else 0  # counted from the end
+    if known.dtype.kind not in "iu" or (
+        known.size and not (low <= known.min() and known.max() < n)
+    ):
+        want = f"vertices as whole numbers from {low} to {n - 1}"
+        raise errors.bad_argument(who, name, given, want)
+
+
+def _graph(who: str, a: Any, make: Any = edges_of) -> Sparse:
+    a = make(a)
     if a.ndim != 2 or a.shape[0] != a.shape[1]:
         raise errors.shape_mismatch(who, "need one square matrix", graph=a)
     return a
@@ -26,7 +45,8 @@ def _graph(who: str, a: Any) -> Sparse:
 def connected_components(
     csgraph: Any, directed: bool = True, connection: str = "weak", return_labels: bool = True
 ) -> Any:
-    """(how many, the number of each vertex's component): a stored element is an edge, whatever its value.
+    """(how many, the number of each vertex's component): a stored element is an edge, whatever its value; one of a
+    dense matrix is where it is finite and not 0.
 
     Args:
       csgraph: square matrix.
@@ -68,7 +88,7 @@ def laplacian(
     Array([[ 2., -2.],
            [-2.,  2.]], dtype=float32)
     """
-    who, a = "sparse.laplacian", _graph("sparse.laplacian", csgraph)
+    who, a = "sparse.laplacian", _graph("sparse.laplacian", csgraph, coo_array)
     if form != "array":
         raise errors.bad_argument(who, "form", form, "'array', which is an operator as well")
     a = a.astype(dtypes.to_solve(a.dtype) if dtype is None else dtype)
@@ -129,6 +149,7 @@ def dijkstra(
     weights = np.asarray(a.values)
     if (weights < 0).any():
         raise errors.bad_argument("sparse.dijkstra", "csgraph", a, "of weights that are 0 or more")
+    check_vertices("sparse.dijkstra", "indices", indices, a.shape[0])
     found = scipy.sparse.csgraph.dijkstra(
         a.to_scipy(), directed, indices, return_predecessors, unweighted, limit, min_only
     )

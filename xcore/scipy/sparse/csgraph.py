@@ -24,6 +24,7 @@ from ...sparse import (
     laplacian,
     minimum_spanning_tree,
 )
+from ...sparse._graphs import check_vertices, edges_of
 from .._names import guide
 
 
@@ -49,6 +50,7 @@ _TYPES = {
     "ArrayLike": "predecessors",
     "ArrayLike | Sequence[int] | None": "indices",
 }
+_VERTICES = {"i_start", "source", "sink", "indices"}
 _TYPE_OF = {name: kind for kind, names in _TYPES.items() for name in names.split()}
 _LENGTHS = "Array | tuple[Array, Array]"  # and the vertices before, if they are asked for
 
@@ -67,9 +69,11 @@ def _on_host(signature: str, gives: str, graph: str, ends: str) -> Callable[...,
 
     def f(*args: Any, **kwargs: Any) -> Any:
         given = inspect.signature(f).bind(*args, **kwargs).arguments
-        a = coo_array(given[first])
+        a = (edges_of if first == "csgraph" else coo_array)(given[first])
         if a.ndim != 2:
             raise errors.shape_mismatch(f"scipy.sparse.csgraph.{name}", "need one matrix", graph=a)
+        for what in _VERTICES & given.keys():
+            check_vertices(f"scipy.sparse.csgraph.{name}", what, given[what], a.shape[0])
         rest = {k: np.asarray(x) if isinstance(x, Array) else x for k, x in given.items()}
         theirs = getattr(importlib.import_module("scipy.sparse.csgraph"), name)
         return _ours(theirs(**rest | {first: a.to_scipy()}), a)
