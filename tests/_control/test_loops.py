@@ -591,3 +591,26 @@ def test_batch_elements_that_have_stopped_do_not_act(where, expected, compile):
     out = compile(xc.vmap(count))(xnp.asarray([0, 1, 3]))
     xc.effects_barrier()
     assert out.tolist() == [0, 1, 3] and sorted(seen) == expected
+
+
+@pytest.mark.parametrize("checkpoints", [None, 1, 3, 8])
+def test_reverse_of_the_reverse_of_a_while_loop(checkpoints):
+    given = {} if checkpoints is None else {"checkpoints": checkpoints}
+
+    def f(a):
+        step = lambda s: (xnp.sin(s[0]) * a, s[1] + 1)
+        return xc.lax.while_loop(lambda s: s[1] < 7, step, (a, 0), **given)[0]
+
+    def unrolled(a):
+        x = a
+        for _ in range(7):
+            x = xnp.sin(x) * a
+        return x
+
+    with xc.enable_x64():
+        twice = lambda f: xc.grad(xc.grad(f))
+        np.testing.assert_allclose(twice(f)(0.7), twice(unrolled)(0.7), rtol=1e-13)
+        np.testing.assert_allclose(xc.jit(twice(f))(0.7), twice(unrolled)(0.7), rtol=1e-13)
+        if checkpoints == 3:
+            third = lambda f: xc.grad(twice(f))(0.7)
+            np.testing.assert_allclose(third(f), third(unrolled), rtol=1e-13)

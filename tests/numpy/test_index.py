@@ -367,3 +367,32 @@ def test_windows_with_axes_of_length_one(shape):
         np.testing.assert_array_equal(x.at[index].set(want[index]), want)
         want[index] = values[index] + 1
         np.testing.assert_array_equal(x.at[index].add(1.0), want)
+
+
+@pytest.mark.parametrize(
+    "index", [[0, 0, 2], [0, 7, 7, -1], (..., [2, 2, 2, 1]), slice(0, 2), 1, [True, False, True]]
+)
+def test_apply_to_repeated_positions(index):
+    """One after the other, as ``ufunc.at``; positions outside are ignored."""
+    f, x = lambda z: 2 * z + 1, np.asarray([1.0, 2.0, 3.0])
+    index = tuple(map(listed, index)) if isinstance(index, tuple) else listed(index)
+    flat = np.arange(3)[index] if not hasattr(index, "shape") or index.dtype == bool else index
+    wanted, slopes = x.copy(), np.ones(3)
+    for i in np.ravel(flat):
+        if -3 <= i < 3:
+            wanted[i], slopes[i] = f(wanted[i]), 2 * slopes[i]
+    given = xnp.asarray(index) if hasattr(index, "shape") else index
+    apply = lambda x: x.at[given].apply(f)
+    for g in (apply, xc.jit(apply)):
+        np.testing.assert_array_equal(g(xnp.asarray(x)), wanted)
+        np.testing.assert_array_equal(xc.grad(lambda x: g(x).sum())(xnp.asarray(x)), slopes)  # noqa: B023
+
+
+def listed(index):
+    return np.asarray(index) if isinstance(index, list) else index
+
+
+def test_apply_under_vmap():
+    i = xnp.asarray([[0, 0], [1, 2]])
+    found = xc.vmap(lambda i: xnp.ones(3).at[i].apply(lambda z: 3 * z))(i)
+    assert found.tolist() == [[9, 1, 1], [1, 3, 3]]

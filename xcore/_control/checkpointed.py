@@ -109,6 +109,7 @@ def _run_forward(while_op, cc, bc, init, cond, body, k: int):
         while_op, *cc, *bc, np.int32(0), np.int32(1), _full(steps_type, -1), *[_full(t, 0) for t in stack_types],
         *init, cond=trace_closed(test, [*map(typeof, cc), *state_types], cond.name),
         body=trace_closed(step, [*map(typeof, bc), *state_types], body.name), counts=(n_cc, n_bc),
+        checkpoints=k,
     )  # fmt: skip
     return outs[3 + n :], outs[0], outs[2], outs[3 : 3 + n]
 
@@ -156,6 +157,7 @@ def _recompute(while_op, bc, body, i, steps, stacks):
         while_op, *bc, start, i, stop, steps, *stacks, *carry,
         cond=trace_closed(lambda *args: [ops.lt(args[0], args[1])], types, "recompute"),
         body=trace_closed(step, [*map(typeof, bc), *types], "recompute"), counts=(0, n_bc),
+        checkpoints=typeof(steps).shape[0],
     )  # fmt: skip
     return outs[4 + n :], outs[3], outs[4 : 4 + n]
 
@@ -196,6 +198,7 @@ def _backward(while_op, bc, body, const_nonzero, carry_nonzero, count, steps, st
         while_op, *bc, count, steps, *stacks, *sums, *cts,
         cond=trace_closed(lambda *args: [ops.gt(args[0], np.int32(0))], types, "backwards"),
         body=trace_closed(step, [*map(typeof, bc), *types], "backwards"), counts=(0, n_bc),
+        checkpoints=typeof(steps).shape[0],
     )  # fmt: skip
     return outs[2 + n :]
 

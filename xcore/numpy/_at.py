@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .. import _ops as ops
+from .._control import fori_loop
 from .._core import boundary, config, dtypes, errors, findings, fused, is_evaluating, is_traced
 from .._core.array import Array, ScalarBuffers, reach_of, scalar
 from .._core.config import FastCache
@@ -15,6 +16,7 @@ from .._core.dispatch import BUFFER, Path, maker, with_parameters
 from .._core.host_calls import update_call
 from .._core.types import ArrayType, typeof
 from .._ops import full_like_type
+from . import _reduce
 from ._creation import asarray
 from ._index import KEY, PARTS, getitem, has_windows, places, window_of
 from ._placement import laid_out
@@ -277,8 +279,25 @@ def _power(x, index, v, access: Access):
 
 
 def _apply(x, index, function, access: Access):
-    old = getitem(x, index, access.mode, wraps=access.wraps)
-    return update(x, index, function(old), "set", access)
+    """Each element as often as it stands at the index, one after the other."""
+
+    def once(x):
+        old = getitem(x, index, access.mode, wraps=access.wraps)
+        return update(x, index, function(old), "set", access)
+
+    def again(k, new):
+        return ops.select(count > k, once(new), new)
+
+    new = once(x)
+    mask = _mask_of(x, index)
+    if access.unique or mask is not None or not _may_repeat(x, index, access):
+        return new
+    count = update(ops.zeros(ArrayType(typeof(x).shape, dtypes.int32)), index, 1, "add", access)
+    return fori_loop(1, _reduce.max(count, initial=0), again, new)
+
+
+def _may_repeat(x, index, access: Access) -> bool:
+    return has_arrays(Index(typeof(x).shape, index, access.mode, access.wraps).plan)
 
 
 class At:
@@ -430,4 +449,9 @@ class AtIndex:
     power = boundary(_method("x with the elements at the index raised to a power.", _power))
     min = _combining("min", "min", "x with the smaller of x[index] and values.")
     max = _combining("max", "max", "x with the larger of x[index] and values.")
-    apply = boundary(_method("x with a function applied to the elements at the index.", _apply))
+    apply = boundary(
+        _method(
+            "x with a function applied to the elements at the index; to repeated ones as often as they are there.",
+            _apply,
+        )
+    )
