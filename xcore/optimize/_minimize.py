@@ -102,7 +102,8 @@ def minimize(
         its values that is seen only where values next to each other differ by it. Of more, by conjugate gradients, in
         no more products with the Hessian than there were evaluations, or 200; where they do not find the step
         nothing is claimed; what "sparse" does says ``SparseNewton``. Where there are no second derivatives, the
-        gradient is compared with the largest one seen.
+        gradient is compared with the largest one seen. With constraints, and by methods for them, it is the largest
+        residual of the conditions of a minimum, see ``minimize_constrained``: x may be farther off.
       callback: must be None; ``history`` and ``progress`` show what happens.
       options: a dict; "maxiter" and "gtol", another name for tol.
       maxiter: iterations at most.
