@@ -19,22 +19,22 @@ SCALARS = {
     "binomial": ((10.0, 0.3), ((-1.0, 2.5, INF), (-0.1, 1.1))),
     "chisquare": ((3.0,), ((0.0, -1.0),)),
     "double_sided_maxwell": ((0.0, 1.0), ((), (0.0, -1.0))),
-    "f": ((3.0, 4.0), ((0.0, -1.0), (0.0, -1.0))),
+    "f": ((3.0, 4.0), ((0.0, -1.0, INF), (0.0, -1.0, INF))),
     "gamma": ((1.0,), ((-1.0,),)),
-    "generalized_normal": ((2.0,), ((0.0, -1.0),)),
+    "generalized_normal": ((2.0,), ((0.0, -1.0, INF),)),
     "geometric": ((0.3,), ((0.0, -0.5, 1.5),)),
     "loggamma": ((1.0,), ((-1.0,),)),
     "lognormal": ((1.0,), ((-1.0,),)),
-    "negative_binomial": ((3.0, 0.4), ((0.0, -1.0), (0.0, -0.1, 1.2))),
+    "negative_binomial": ((3.0, 0.4), ((0.0, -1.0, INF), (0.0, -0.1, 1.2))),
     "pareto": ((1.0,), ((0.0, -1.0),)),
     "poisson": ((1.0,), ((-1.0, INF),)),
     "rayleigh": ((1.0,), ((-1.0,),)),
-    "t": ((1.0,), ((0.0, -1.0),)),
-    "triangular": ((0.0, 1.0, 2.0), ((3.0,), (-1.0, 5.0), (-2.0,))),
-    "truncated_normal": ((-1.0, 1.0), ((3.0,), (-2.0,))),
+    "t": ((1.0,), ((0.0, -1.0, INF),)),
+    "triangular": ((0.0, 1.0, 2.0), ((3.0, -INF), (-1.0, 5.0), (-2.0, INF))),
+    "truncated_normal": ((-1.0, 1.0), ((3.0, INF), (-2.0, -INF))),
     "uniform": ((0.0, 1.0), ((2.0, -INF), (-1.0, INF))),
-    "von_mises": ((0.0, 1.0), ((), (-1.0,))),
-    "wald": ((1.0,), ((0.0, -1.0),)),
+    "von_mises": ((0.0, 1.0), ((INF, -INF), (-1.0, INF))),
+    "wald": ((1.0,), ((0.0, -1.0, INF),)),
     "weibull_min": ((1.0, 2.0), ((0.0, -1.0), (0.0, -1.0))),
 }  # fmt: skip
 COUNTS = {"geometric", "negative_binomial", "poisson"}
@@ -75,10 +75,10 @@ def test_parameters_known_at_run_time(name):
 
 P = [0.2, 0.3, 0.5]
 VECTORS = {
-    "dirichlet": (random.dirichlet, [1.0, 2.0, 3.0], [[1.0, 0.0, 2.0], [1.0, -1.0, 2.0]]),
+    "dirichlet": (random.dirichlet, [1.0, 2.0, 3.0], [[1.0, 0.0, 2.0], [1.0, -1.0, 2.0], [INF, 1.0, 1.0]]),
     "categorical": (random.categorical, [0.0, -INF, 1.0], [[0.0, NAN, 1.0], [0.0, INF, 1.0], [-INF] * 3]),
     "categorical, distinct": (
-        functools.partial(random.categorical, shape=(2,), replace=False), [0.0, 2.0, 1.0], [[0.0, NAN, 1.0]]),
+        functools.partial(random.categorical, shape=(2,), replace=False), [0.0, 2.0, -INF], [[0.0, NAN, 1.0], [0.0, -INF, -INF]]),
     "choice": (
         lambda key, p: random.choice(key, 3, (4,), p=p), [2.0, 0.0, 1.0],
         [[-0.2, 0.7, 0.5], [0.0] * 3, [NAN, 0.3, 0.5], [1.0, INF, 1.0]]),
@@ -155,10 +155,10 @@ METHODS = {
     "lognormal": ((0.0, 1.0), ((), (-1.0,))),
     "uniform": ((0.0, 1.0), ((2.0,), (-1.0,))),
     "gamma": ((1.0, 2.0), ((-1.0,), (-1.0,))),
-    "wald": ((1.0, 2.0), ((0.0, -1.0), (0.0, -1.0))),
+    "wald": ((1.0, 2.0), ((0.0, -1.0, INF), (0.0, -1.0, INF))),
     "power": ((2.0,), ((0.0, -1.0),)),
-    "noncentral_chisquare": ((2.0, 1.0), ((0.0,), (-1.0,))),
-    "noncentral_f": ((2.0, 3.0, 1.0), ((0.0,), (0.0,), (-1.0,))),
+    "noncentral_chisquare": ((2.0, 1.0), ((0.0,), (-1.0, INF))),
+    "noncentral_f": ((2.0, 3.0, 1.0), ((0.0, INF), (0.0, INF), (-1.0, INF))),
     "logseries": ((0.5,), ((-0.1, 1.0),)),
     "zipf": ((2.0,), ((1.0, 0.5),)),
 }
@@ -213,3 +213,70 @@ def test_ranges_of_integers():
         with pytest.raises(ValueError, match="low must be less than high"):
             rng.integers(low, high)
     assert rng.integers(5, 5, endpoint=True) == 5
+
+
+# a dtype, bounds that it holds, and bounds of which it holds one less, or one more, or none
+HELD = {
+    None: ((0, 2**31), (0, 10**10), (-(2**31) - 1, 5), (2**31, 2**31)),
+    "int8": ((-128, 128), (0, 1000), (-129, 5), (0, np.int64(129)), (0, np.asarray([3, 300]))),
+    "uint8": ((0, 256), (-1, 5), (0, 257), (0, xnp.asarray([3, 300]))),
+    "int64": ((0, 2**63), (0, 2**63 + 1), (-(2**63) - 1, 0)),
+    "uint64": ((0, 2**64), (0, 2**64 + 1), (xnp.asarray(-1), 5)),
+}
+
+
+@pytest.mark.parametrize("dtype", HELD)
+def test_bounds_that_the_dtype_cannot_hold(dtype):
+    (low, high), *bad = HELD[dtype]
+    x = np.asarray(random.randint(KEY, (200,), low, high, dtype)).astype(object)
+    assert low <= x.min() < low + (high - low) // 8 and high - (high - low) // 8 < x.max() < high
+    for low, high in bad:
+        words = (
+            r"xcore\.random\.randint: m..val must be \S+ to \d+, .* given .* Give dtype= another"
+        )
+        with pytest.raises(ValueError, match=words):
+            random.randint(KEY, (2,), low, high, dtype)
+        if np.all(np.asarray(low) < np.asarray(high)):
+            with pytest.raises(
+                ValueError, match=r"Generator\.integers: (low|high) must be \S+ to \d+, "
+            ):
+                random.default_rng(0).integers(low, high, 2, dtype)
+
+
+def test_bounds_known_at_run_time_are_moved():
+    """As documented: a program cannot raise."""
+    x = xc.jit(lambda high: random.randint(KEY, (200,), 0, high, "int8"))(xnp.asarray(1000))
+    assert x.min() >= 0 and 120 < x.max() <= 127
+
+
+@pytest.mark.parametrize(
+    "dtype, low, high",
+    [
+        ("float64", -1e308, 1e308),
+        ("float32", -3e38, 3e38),
+        ("float16", -4e4, 4e4),
+        ("bfloat16", -3e38, 3e38),
+    ],
+)
+def test_distances_that_leave_the_range(dtype, low, high):
+    """They are twice those between the halves, which are drawn from the same bits."""
+    for draw in (random.uniform, lambda *given: xc.jit(lambda: random.uniform(*given))()):
+        x, half = (draw(KEY, (500,), dtype, low / n, high / n) for n in (1, 2))
+        x, half = np.asarray(x.astype("float64")), np.asarray(half.astype("float64"))
+        np.testing.assert_array_equal(x, 2 * half)
+        assert x.min() < 0.97 * low and x.max() > 0.97 * high
+    both = xnp.asarray([low, 0.0], dtype), xnp.asarray([high, 1.0], dtype)  # beside an ordinary one
+    beside = np.asarray(random.uniform(KEY, (250, 2), dtype, *both).astype("float64"))
+    plain = np.asarray(random.uniform(KEY, (250, 2), dtype).astype("float64"))
+    assert np.isfinite(beside).all() and (beside[:, 1] == plain[:, 1]).all()
+
+
+def test_distinct_categories_with_weights():
+    """As many as have weights are drawn; more are refused."""
+    logits = xnp.asarray([[0.0, -INF, 1.0], [-INF, 0.0, 0.0]])
+    assert np.sort(random.categorical(KEY, logits, shape=(2, 2), replace=False), 0).T.tolist() == [
+        [0, 2],
+        [1, 2],
+    ]
+    with pytest.raises(ValueError, match=r"logits must have at least 3 categories .* given 2"):
+        random.categorical(KEY, logits, shape=(3, 2), replace=False)

@@ -21,11 +21,13 @@ _MODES = "low", "high", "highest"
 
 
 def randint(key, shape, minval, maxval, dtype=None, **options):
-    """Integers; bounds that are no integers are cut toward zero."""
+    """Integers; bounds that are no integers are cut toward zero, and others moved to the dtype's limits."""
     return random.randint(key, shape, _whole(minval), _whole(maxval), dtype, **options)
 
 
 def _whole(bound):
+    if isinstance(bound, int):
+        bound = xnp.asarray(bound)  # of too large a one an OverflowError, as in JAX
     dtype = xnp.result_type(bound)
     return bound if xnp.issubdtype(dtype, np.integer) else xnp.asarray(bound).astype(int)
 

@@ -19,7 +19,21 @@ from ._elementary import arctan, exp, log, tan_pi
 from ._from_bits import open_uniform
 from ._gamma import sample_log_gamma
 from ._rejection import first_accepted, proposal
-from ._source import draw, fit, floating, nonnegative, ordered, positive, real, via_float64, within
+from ._source import (
+    bound,
+    draw,
+    finite,
+    fit,
+    floating,
+    kind_of_parameter,
+    nonnegative,
+    ordered,
+    positive,
+    positive_finite,
+    real,
+    via_float64,
+    within,
+)
 
 
 def _eps(dtype) -> float:
@@ -332,7 +346,7 @@ def triangular(key, left, mode, right, shape=None, dtype=None):
     >>> xc.random.triangular(xc.random.key(0), 0.0, 1.0, 4.0, (3,)).shape
     (3,)
     """
-    three = ordered("triangular", real("left", left), real("mode", mode), real("right", right))
+    three = ordered("triangular", bound("left", left), bound("mode", mode), bound("right", right))
     return draw("triangular", _sample_triangular, key, shape, dtype, *three)
 
 
@@ -372,7 +386,7 @@ def wald(key, mean, shape=None, dtype=None):
     >>> xc.random.wald(xc.random.key(0), 2.0, (3,)).shape
     (3,)
     """
-    return draw("wald", _sample_wald, key, shape, dtype, positive("mean", mean))
+    return draw("wald", _sample_wald, key, shape, dtype, positive_finite("mean", mean))
 
 
 def sample_generalized_normal(source, p, *, shape, dtype):
@@ -396,7 +410,7 @@ def generalized_normal(key, p, shape=None, dtype=None):
     (3,)
     """
     return draw(
-        "generalized_normal", sample_generalized_normal, key, shape, dtype, positive("p", p)
+        "generalized_normal", sample_generalized_normal, key, shape, dtype, positive_finite("p", p)
     )
 
 
@@ -486,6 +500,10 @@ def _truncation_regime(lower, upper):
     )
 
 
+_below_infinity = kind_of_parameter("less than infinity", lambda x: x == np.inf)
+_above_minus = kind_of_parameter("greater than -infinity", lambda x: x == -np.inf)
+
+
 @boundary
 def truncated_normal(key, lower, upper, shape=None, dtype=None):
     """Standard normal random numbers, conditioned on lying between two bounds.
@@ -507,7 +525,8 @@ def truncated_normal(key, lower, upper, shape=None, dtype=None):
     >>> bool((x > 8).all() and (x < 8.9).all())
     True
     """
-    both = ordered("truncated_normal", real("lower", lower), real("upper", upper))
+    both = _below_infinity("lower", lower), _above_minus("upper", upper)
+    both = ordered("truncated_normal", *both)
     result = floating("truncated_normal", dtype, *[p.value for p in both])
     return draw(
         "truncated_normal", _sample_truncated_normal, key, shape, dtype, *both,
@@ -568,5 +587,5 @@ def von_mises(key, mu, kappa, shape=None, dtype=None):
     >>> xc.random.von_mises(xc.random.key(0), 0.0, 4.0, (3,)).shape
     (3,)
     """
-    both = real("mu", mu), nonnegative("kappa", kappa)
+    both = bound("mu", mu), finite("kappa", kappa)
     return draw("von_mises", _sample_von_mises, key, shape, dtype, *both)

@@ -29,7 +29,7 @@ from ._source import (
     floating,
     integral,
     nonnegative,
-    positive,
+    positive_finite,
     probability,
     trials,
     via_float64,
@@ -336,7 +336,7 @@ def negative_binomial(key, n, p, shape=None, dtype=None):
     """
     dtype = integral("negative_binomial", dtype)
     return draw(
-        "negative_binomial", _sample_negative_binomial, key, shape, None, positive("n", n),
+        "negative_binomial", _sample_negative_binomial, key, shape, None, positive_finite("n", n),
         chance("p", p), result=dtype, regime=lambda n, p: dtype,
     )  # fmt: skip
 

@@ -17,7 +17,7 @@ from ..numpy._promote import astype, check_shape
 from ._elementary import exp, log
 from ._from_bits import fine_normal, open_uniform
 from ._rejection import first_accepted, proposal
-from ._source import draw, fit, nonnegative, positive, within
+from ._source import draw, fit, nonnegative, positive, positive_finite, within
 
 # The derivative of a sample
 
@@ -253,7 +253,7 @@ def dirichlet(key, alpha, shape=None, dtype=None):
     >>> x.shape
     (5, 3)
     """
-    alpha = positive("alpha", alpha)
+    alpha = positive_finite("alpha", alpha)
     sizes = typeof(alpha.check("dirichlet")).shape
     if not sizes:
         raise errors.bad_argument(
@@ -321,7 +321,7 @@ def t(key, df, shape=None, dtype=None):
     >>> xc.random.t(xc.random.key(0), 3.0, (3,)).shape
     (3,)
     """
-    return draw("t", _sample_t, key, shape, dtype, positive("df", df), regime=_half_regime)
+    return draw("t", _sample_t, key, shape, dtype, positive_finite("df", df), regime=_half_regime)
 
 
 def _sample_f(source, dfnum, dfden, *, shape, dtype, regime):
@@ -349,5 +349,5 @@ def f(key, dfnum, dfden, shape=None, dtype=None):
     >>> xc.random.f(xc.random.key(0), 3.0, 8.0, (3,)).shape
     (3,)
     """
-    both = positive("dfnum", dfnum), positive("dfden", dfden)
+    both = positive_finite("dfnum", dfnum), positive_finite("dfden", dfden)
     return draw("f", _sample_f, key, shape, dtype, *both, regime=_half_regime)

@@ -28,7 +28,7 @@ from . import (
     _vectors,
 )
 from ._keys import KeyArray, as_keys, fold_in, is_key, key, split
-from ._source import check_sum_is_one, nonnegative, positive
+from ._source import check_sum_is_one, nonnegative, positive, positive_finite
 
 
 def _like_numpy(cls):
@@ -102,7 +102,8 @@ class Generator:
         high = high + 1 if endpoint else high  # pyright: ignore[reportOperatorIssue]
         _check_range(low, high)
         shape = _shape_of(size, low, high)
-        return _integers.randint(self.key(), shape, low, high, dtype)
+        who = "random.Generator.integers"
+        return _integers.draw_between(who, self.key(), shape, dtype, low=low, high=high)
 
     def random(self, size: int | Shape | None = None, dtype: DTypeLike | None = None) -> Array:
         """Uniform numbers in [0, 1)."""
@@ -257,6 +258,7 @@ class Generator:
         dtype: DTypeLike | None = None,
     ) -> Array:  # fmt: skip
         """Inverse Gaussian numbers."""
+        _finite("wald", mean=mean, scale=scale)
         scale = _positive("wald", scale)
         relative = _positive("wald", mean, "mean") / scale  # pyright: ignore[reportOperatorIssue]
         return scale * _continuous.wald(self.key(), relative, _shape_of(size, mean, scale), dtype)
@@ -461,6 +463,12 @@ def _positive(who: str, scale, name: str = "scale"):
     """The same for one that must not be 0."""
     positive(name, scale).check(f"Generator.{who}")
     return xnp.where(scale > 0, scale, np.nan) if isinstance(scale, Tracer) else scale
+
+
+def _finite(who: str, **parameters) -> None:
+    """Parameters that are known now are positive and finite: their quotient would not tell which is not."""
+    for name, value in parameters.items():
+        positive_finite(name, value).check(f"Generator.{who}")
 
 
 def _integer(dtype):

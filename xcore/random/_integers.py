@@ -20,9 +20,11 @@ from ._source import (
     as_counts,
     chance,
     comparison_dtype,
+    concrete,
     draw,
     fit,
     integral,
+    is_lenient,
     probability,
     real,
     shape_for,
@@ -170,16 +172,38 @@ def draw_distinct(source, n: int, count: int):
     return ops.convert(x, dtype=dtype)
 
 
+def _known(value):
+    """A bound that is known now, in all its digits; None where it is not, or is not to be checked."""
+    if is_lenient():
+        return None
+    of_host = isinstance(value, (int, np.integer, np.ndarray))
+    return np.asarray(value) if of_host else concrete(value)
+
+
+def _check_held(who: str, name: str, value, dtype, beyond: int) -> None:
+    """Bounds that are known now are integers of the dtype, or as much beyond the largest one."""
+    host, info = _known(value), dtypes.iinfo(dtype)
+    if host is None or not (isinstance(value, int) or host.dtype.kind in "iu"):
+        return  # what is no integer is told of by ``_bound``
+    low, high = int(info.min), int(info.max) + beyond
+    outside = (host < low) | (host > high)
+    if np.any(outside):
+        raise errors.bad_argument(
+            who, name, int(host[outside].flat[0]), f"{low} to {high}, as the integers drawn are {dtype}",
+            "Give dtype= another that holds it: 'int64' and 'uint64' are the widest.",
+        )  # fmt: skip
+
+
 def _bound(who: str, name: str, value, dtype):
     """A bound in the dtype of the result, moved to its limits, and whether it lay above them."""
     info = dtypes.iinfo(dtype)
     if isinstance(value, int):
         clipped = min(max(value, int(info.min)), int(info.max))
         return as_array(who, np.asarray(clipped, dtype)), value > info.max
-    x = as_array(f"random.{who}", value, name)
+    x = as_array(who, value, name)
     t = typeof(x)
     if not dtypes.is_integer(t.dtype):
-        raise errors.bad_argument(f"random.{who}", name, value, "integers")
+        raise errors.bad_argument(who, name, value, "integers")
     mine = dtypes.iinfo(t.dtype)
     low, high = max(int(info.min), int(mine.min)), min(int(info.max), int(mine.max))
     return astype(xnp.clip(x, low, high), dtype), x > high if high < mine.max else False
@@ -193,22 +217,29 @@ def randint(key, shape=(), minval=0, maxval=None, dtype=None):
       key: a random key.
       shape: shape of the result.
       minval, maxval: bounds, of shapes that broadcast to ``shape``; maxval may be one more than the
-        largest integer of the dtype. An empty range gives minval.
+        largest integer of the dtype. An empty range gives minval. Bounds that the dtype cannot hold are
+        refused; where nobody knew before the program ran they are moved to its limits.
       dtype: integer dtype of the result; int32 by default.
 
     >>> import xcore as xc
     >>> xc.random.randint(xc.random.key(0), (4,), 0, 10)
     Array([9, 0, 2, 3], dtype=int32)
     """
-    dtype = integral("randint", dtype)
-    if dtype.itemsize * 8 not in UINT:
-        raise errors.dtype_not_allowed("random.randint", dtype, "integer (8 to 64 bits)")
     if maxval is None:
         raise errors.bad_argument(
             "random.randint", "maxval", None, "given: the least integer that is not drawn"
         )
-    low, _ = _bound("randint", "minval", minval, dtype)
-    high, beyond = _bound("randint", "maxval", maxval, dtype)
+    return draw_between("random.randint", key, shape, dtype, minval=minval, maxval=maxval)
+
+
+def draw_between(who: str, key, shape, dtype, **bounds):
+    """Integers between two bounds, which have the names that whoever asks gives them."""
+    dtype = integral("randint", dtype)
+    if dtype.itemsize * 8 not in UINT:
+        raise errors.dtype_not_allowed(who, dtype, "integer (8 to 64 bits)")
+    for beyond, (name, value) in enumerate(bounds.items()):
+        _check_held(who, name, value, dtype, beyond)
+    (low, _), (high, beyond) = [_bound(who, name, x, dtype) for name, x in bounds.items()]
     shape = shape_for("randint", shape, (low, high))
     found = consumed("randint", key)
     beyond = as_array("random.randint", beyond)
@@ -300,13 +331,19 @@ def _proper(logits, axis: int):
     return (top > -np.inf) & (top < np.inf)
 
 
+def _possible(logits, axis: int):
+    """How many categories have weights other than 0."""
+    return (logits > -np.inf).sum(axis=axis)
+
+
 @staged
 def _distinct_categories(arrays, axis, prefix, batch, regime, stream):
     data, logits = arrays
     t = typeof(logits)
     noise = sample_gumbel(Source(stream, data), shape=t.shape, dtype=t.dtype, regime=regime)
     _, chosen = ops.top_k(xnp.moveaxis(noise + logits, axis, -1), k=math.prod(prefix))
-    chosen = xnp.where(_proper(logits, axis)[..., None], chosen, -1)
+    proper = _proper(logits, axis) & (_possible(logits, axis) >= math.prod(prefix))
+    chosen = xnp.where(proper[..., None], chosen, -1)
     return xnp.moveaxis(chosen, -1, 0).reshape((*prefix, *batch))
 
 
@@ -320,6 +357,14 @@ def _leading(who: str, shape: tuple, batch: tuple, axis: int) -> tuple:
     return shape[:n], shape[n:]
 
 
+def _check_possible(who: str, possible, needed: int) -> None:
+    if possible.size and possible.min() < needed:
+        raise ValueError(
+            f"xcore.{who}: logits must have at least {needed} categories that are not -inf for these distinct "
+            f"draws, given {possible.min()}."
+        )
+
+
 @boundary
 def categorical(key, logits, axis=-1, shape=None, replace=True, mode=None):
     """Random categories with probabilities proportional to e^logits.
@@ -331,7 +376,8 @@ def categorical(key, logits, axis=-1, shape=None, replace=True, mode=None):
     Args:
       key: a random key.
       logits: logarithms of the weights, -inf for weight 0; the categories are along ``axis``. If one is NaN
-        or inf, or all are -inf, and nobody knew before the program ran, the category is -1.
+        or inf, or all are -inf, and nobody knew before the program ran, the category is -1; so are all of
+        distinct draws where fewer categories have weights other than 0.
       axis: of the categories.
       shape: shape of the result; it ends in the shape of logits without that axis, which is also the
         default.
@@ -361,6 +407,8 @@ def categorical(key, logits, axis=-1, shape=None, replace=True, mode=None):
         raise errors.bad_argument(
             who, "logits", logits, "numbers or -inf, with one number among those of each draw"
         )
+    if host is not None and not replace:
+        _check_possible(who, _possible(host, axis), math.prod(prefix))
     logits = astype(logits, comparison_dtype(logits))
     logits = xnp.broadcast_to(logits, (*batch[:axis], t.shape[axis], *batch[axis:]))
     found = consumed("categorical", key)

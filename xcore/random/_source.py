@@ -201,6 +201,7 @@ def kind_of_parameter(expected: str, violated: Callable | None):
 
 real = kind_of_parameter("a number", None)
 positive = kind_of_parameter("positive", lambda x: x <= 0)
+positive_finite = kind_of_parameter("positive and finite", lambda x: (x <= 0) | (x == np.inf))
 weight = kind_of_parameter("non-negative and finite", lambda x: (x < 0) | (x == np.inf) | (x != x))
 nonnegative = kind_of_parameter("non-negative", lambda x: x < 0)
 probability = kind_of_parameter("a probability, in [0, 1]", lambda x: (x < 0) | (x > 1))

@@ -10,7 +10,15 @@ from ._elementary import exp, log
 from ._from_bits import bits_for, open_uniform
 from ._gamma import sample_gamma
 from ._rejection import first_accepted, proposal
-from ._source import as_counts, draw, integral, kind_of_parameter, nonnegative, positive
+from ._source import (
+    as_counts,
+    draw,
+    finite,
+    integral,
+    kind_of_parameter,
+    positive,
+    positive_finite,
+)
 
 
 def _sample_power(source, a, *, shape, dtype):
@@ -36,7 +44,7 @@ def _sample_noncentral(source, df, nonc, *, shape, dtype):
 @boundary
 def noncentral_chisquare(key, df, nonc, shape=None, dtype=None):
     """Sums of squares of df normal numbers whose squared means add up to nonc."""
-    parameters = positive("df", df), nonnegative("nonc", nonc)
+    parameters = positive("df", df), finite("nonc", nonc)
     return draw("noncentral_chisquare", _sample_noncentral, key, shape, dtype, *parameters)
 
 
@@ -49,7 +57,8 @@ def _sample_noncentral_f(source, dfnum, dfden, nonc, *, shape, dtype):
 @boundary
 def noncentral_f(key, dfnum, dfden, nonc, shape=None, dtype=None):
     """Quotients of a non-central and a central chi-square mean."""
-    parameters = positive("dfnum", dfnum), positive("dfden", dfden), nonnegative("nonc", nonc)
+    of_means = positive_finite("dfnum", dfnum), positive_finite("dfden", dfden)
+    parameters = *of_means, finite("nonc", nonc)
     return draw("noncentral_f", _sample_noncentral_f, key, shape, dtype, *parameters)
 
 

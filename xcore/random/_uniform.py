@@ -12,7 +12,7 @@ from .._core import boundary, dtypes, errors, typeof
 from ..numpy._promote import as_array
 from ._from_bits import bits_for, mantissa_uniform
 from ._keys import consumed, single_key, words_of
-from ._source import Source, bound, concrete, draw, floating, normal_of, ordered, shape_for
+from ._source import Source, bound, concrete, draw, fit, floating, normal_of, ordered, shape_for
 from ._staged import staged
 from ._streams import UINT, halves, is_listed
 
@@ -55,12 +55,14 @@ def _uniform(source, *, shape, dtype):
 
 
 def _uniform_between(source, low, high, *, shape, dtype):
-    span = high - low
-    low = xnp.where((span >= 0) & (span < np.inf), low, np.nan)
+    low = xnp.where((low <= high) & (low > -np.inf) & (high < np.inf), low, np.nan)
     last = xnp.where(
-        span > 0, xnp.nextafter(high, low), high
+        high > low, xnp.nextafter(high, low), high
     )  # sums are rounded, up to high as well
-    return xnp.minimum(source.uniform(shape, dtype, low, high), last)
+    # a distance that leaves the range is twice that of the halves; powers of two round nothing
+    fold = xnp.where(high - low < np.inf, 1, 2).astype(dtype)
+    drawn = source.uniform(shape, dtype, low / fold, high / fold) * fit(fold, shape)
+    return xnp.minimum(drawn, last)
 
 
 def _is_number(x, value: float) -> bool:
@@ -81,8 +83,7 @@ def uniform(key, shape=(), dtype=None, minval=0.0, maxval=1.0):
       shape: shape of the result.
       dtype: floating dtype of the result; float32 by default.
       minval, maxval: bounds in this order, of shapes that broadcast to ``shape``. If they are out of order,
-        or so far apart that their distance is infinite, and nobody knew before the program ran, the numbers
-        are NaN.
+        or infinite, and nobody knew before the program ran, the numbers are NaN.
 
     >>> import xcore as xc
     >>> xc.random.uniform(xc.random.key(0), (2,))
