@@ -79,6 +79,21 @@ def test_gradient_is_finite_where_nothing_is_seen():
     np.testing.assert_array_equal(slope, 0)
 
 
+@pytest.mark.parametrize("q, k", [((2, 0, 2, 4), (2, 0, 2, 4)), ((2, 0, 2, 4), (2, 3, 1, 4)),
+    ((2, 3, 2, 4), (2, 0, 1, 4)), ((0, 3, 2, 4), (0, 3, 2, 4)), ((2, 3, 2, 0), (2, 3, 2, 0)),
+    ((0, 2, 4), (0, 2, 4))])  # fmt: skip
+def test_without_positions(q, k):
+    """Nothing asks, or nothing answers: the result is empty, or 0."""
+    query, key = xnp.ones(q), xnp.ones(k)
+    for f in (nn.dot_product_attention, xc.jit(nn.dot_product_attention)):
+        out = f(query, key, key)
+        assert out.shape == q and not out.any()
+    out, sums = nn.dot_product_attention(query, key, key, is_causal=True, return_residual=True)
+    assert out.shape == q and sums.shape == q[:-1]
+    slope = xc.grad(lambda x: nn.dot_product_attention(x, key, key).sum())(query)
+    assert slope.shape == q and not slope.any()
+
+
 def test_errors():
     with pytest.raises(ValueError, match="N a multiple of K"):
         nn.dot_product_attention(Q[:, :, :3], KEY, VALUE)

@@ -128,9 +128,35 @@ def test_standardize(algorithm):
 def test_stable_variance_does_not_cancel():
     x = np.float32([10000, 10001, 10002])
     exact = (x - x.mean()) / x.std()
-    np.testing.assert_allclose(nn.standardize(x, epsilon=0.0, algorithm="stable"), exact, rtol=1e-6)
+    for given in ({}, {"algorithm": "stable"}):
+        np.testing.assert_allclose(nn.standardize(x, epsilon=0.0, **given), exact, rtol=1e-6)
     with pytest.raises(ValueError, match='algorithm must be "fast" or "stable"'):
         nn.standardize(x, algorithm="slow")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("far", [0, 1e3, 3e4, -1e6])
+def test_what_lies_far_from_0_is_standardized(dtype, far):
+    """To as many digits as the numbers themselves have of their differences; derivatives too."""
+    x = (far + np.arange(-8, 8).reshape(2, 8) * 0.5).astype(dtype)
+    w = np.sin(np.arange(16.0)).reshape(2, 8)
+    exact = x.astype(float) - x.mean(1, dtype=float, keepdims=True)
+    scale = 1 / np.sqrt((exact**2).mean(1, keepdims=True) + 1e-5)
+    exact = exact * scale
+    slope = scale * (w - w.mean(1, keepdims=True) - exact * (w * exact).mean(1, keepdims=True))
+    tolerance = 1e-5 if dtype == "float32" else 1e-10
+    for f in (nn.standardize, xc.jit(nn.standardize)):
+        np.testing.assert_allclose(f(x), exact, atol=tolerance)
+        got = xc.grad(lambda x: (f(x) * w.astype(dtype)).sum())(xnp.asarray(x))  # noqa: B023
+        np.testing.assert_allclose(got, slope, atol=2 * tolerance)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_squares_of_16_bits_do_not_leave_the_range(dtype):
+    x = np.asarray([0.0, 1000.0, 2000.0])
+    got = nn.standardize(xnp.asarray(x, dtype))
+    assert got.dtype == dtype
+    np.testing.assert_allclose(np.asarray(got, float), (x - 1000) / x.std(), atol=1e-2)
 
 
 def test_one_hot():

@@ -134,6 +134,25 @@ def test_modes():
         x.at[far].get(mode="raise")
 
 
+@pytest.mark.parametrize("mode", ["wrap", "bogus", ["clip"], {}, 3])
+def test_modes_that_are_none(mode):
+    """Whatever the index is, also where no position can be outside."""
+    x = xnp.arange(3)
+    mask, empty = xnp.asarray([True, False, True]), xnp.zeros(0, int)
+    for index in (0, slice(2), ..., None, mask, np.asarray(mask), far_of(x), empty, [0, 1]):
+        for change in ("set", "add", "subtract", "multiply", "divide", "power", "min", "max"):
+            with pytest.raises(ValueError, match="mode must be 'clip', 'fill', 'drop' or"):
+                getattr(x.at[index], change)(2, mode=mode)
+        with pytest.raises(ValueError, match="mode must be 'clip', 'fill', 'drop' or"):
+            x.at[index].get(mode=mode)
+        with pytest.raises(ValueError, match="mode must be 'clip', 'fill', 'drop' or"):
+            x.at[index].apply(lambda v: v, mode=mode)
+
+
+def far_of(x):
+    return xnp.asarray([0, x.size + 4])
+
+
 UPDATES = [
     ("add", np.add), ("subtract", np.subtract), ("multiply", np.multiply), ("divide", np.divide), ("min", np.minimum),
     ("max", np.maximum), ("power", np.power), ("mul", np.multiply),

@@ -103,3 +103,24 @@ def test_wrong_settings_are_explained(kwargs, words):
     } | kwargs
     with pytest.raises((ValueError, TypeError), match=words):
         xo.fit(**settings)
+
+
+@pytest.mark.parametrize("params, name", [
+    (0, r"params must"), ({"a": 1.0, "b": [1, 2.0]}, r"params\['b'\]\[0\] must"),
+    (xnp.arange(3), r"params must"), ((1.0, True), r"params\[1\] must"),
+])  # fmt: skip
+def test_integers_are_no_parameters(params, name):
+    with pytest.raises(
+        TypeError, match=rf"optimize\.fit: {name} be a floating-point number, .*given"
+    ):
+        xo.fit(lambda p, b: (b**2).mean(), params, xnp.ones(8), xo.sgd(0.1))
+
+
+@pytest.mark.parametrize("data", [[1.0, 2.0], ([1.0, 2.0], [3.0, 4.0]), {"x": [1, 2]}, 3.0])
+def test_lists_are_no_data(data):
+    with pytest.raises(
+        TypeError, match=r"optimize\.fit: data must be a tree of arrays.*xnp\.asarray"
+    ):
+        xo.fit(lambda p, b: p**2, 0.0, data, xo.sgd(0.1))
+    rows = xnp.ones(2), np.ones(2)  # lists of arrays are trees as others are
+    assert xo.fit(lambda p, b: p**2, 0.0, [*rows], xo.sgd(0.1)).epoch == 1

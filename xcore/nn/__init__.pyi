@@ -73,7 +73,7 @@ def logsumexp(a: ArrayLike, axis: Axis = None, b: ArrayLike | None = None, keepd
     """log Σ b e^a over the axis, without overflow on the way."""
 def logmeanexp(x: ArrayLike, axis: Axis = None, where: ArrayLike | None = None, keepdims: bool = False) -> Array:
     """The logarithm of the mean of e^x over the axis."""
-def standardize(x: ArrayLike, axis: Axis = -1, mean: ArrayLike | None = None, variance: ArrayLike | None = None, epsilon: float = 1e-05, where: ArrayLike | None = None, *, algorithm: str = 'fast') -> Array:
+def standardize(x: ArrayLike, axis: Axis = -1, mean: ArrayLike | None = None, variance: ArrayLike | None = None, epsilon: float = 1e-05, where: ArrayLike | None = None, *, algorithm: str = 'stable') -> Array:
     """(x - mean)/√(variance + epsilon) over the axis."""
 def one_hot(x: ArrayLike, num_classes: int, *, dtype: DTypeLike | None = None, axis: Axis = -1) -> Array:
     """Vectors of zeros with a one at position x, along a new axis; x outside gives zeros."""

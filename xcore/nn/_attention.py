@@ -60,7 +60,8 @@ def _attend(query, key, value, bias, mask, query_lengths, key_lengths,
         query, key, value = (x[None] for x in (query, key, value))
         bias, mask = (x[None] if x is not None and x.ndim == 3 else x for x in (bias, mask))
     _check(query, key, value)
-    scale = 1 / math.sqrt(typeof(query).shape[-1]) if scale is None else scale
+    # heads without numbers have logits of 0, by whatever scale
+    scale = 1 / math.sqrt(typeof(query).shape[-1] or 1) if scale is None else scale
     logits = _logits(query, key, scale)
     if bias is not None:
         logits = logits + bias
@@ -112,7 +113,8 @@ def _mix(weights, value):
     b, n, t, s = typeof(weights).shape
     k = typeof(value).shape[2]
     shares = weights.reshape(b, k, n // k, t, s)
-    return xnp.einsum("bkgts,bskh->btkgh", shares, _wide(value)).reshape(b, t, n, -1)
+    out = xnp.einsum("bkgts,bskh->btkgh", shares, _wide(value))
+    return out.reshape(b, t, n, typeof(value).shape[-1])
 
 
 def _visible(logits, mask, causal, window, query_lengths, key_lengths):

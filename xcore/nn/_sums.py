@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import numpy as xnp
 from .._core import dtypes, errors, fused, one_of, typeof
-from ..numpy._promote import as_array, as_inexact, one_axis
+from ..numpy._promote import as_array, as_inexact, astype, one_axis
 from ..special import logsumexp
 from ..special._sums import masked_log_softmax, masked_softmax
 
@@ -71,6 +71,8 @@ def _logmeanexp(x, where, axis, keepdims):
 @fused(4)
 def _standardize(x, mean, variance, where, axis, epsilon, algorithm):
     x = as_inexact("nn.standardize", x)
+    dtype = typeof(x).dtype
+    x = astype(x, dtypes.float32) if dtype.itemsize < 4 else x  # squares leave 16 bits soon
     if mean is None:
         mean = xnp.mean(x, axis, keepdims=True, where=where)
     if variance is None and algorithm == "stable":
@@ -79,11 +81,12 @@ def _standardize(x, mean, variance, where, axis, epsilon, algorithm):
         # rounding may make the difference negative
         square = xnp.mean(xnp.square(x), axis, keepdims=True, where=where)
         variance = xnp.maximum(square - xnp.square(mean), 0)
-    return (x - mean) / xnp.sqrt(variance + epsilon)
+    out = (x - mean) / xnp.sqrt(variance + epsilon)
+    return astype(out, dtype) if dtype.itemsize < 4 else out
 
 
 def standardize(
-    x, axis=-1, mean=None, variance=None, epsilon=1e-5, where=None, *, algorithm="fast"
+    x, axis=-1, mean=None, variance=None, epsilon=1e-5, where=None, *, algorithm="stable"
 ):
     """(x - mean)/√(variance + epsilon) over the axis.
 
@@ -93,8 +96,9 @@ def standardize(
       mean, variance: what is known of them; computed where None.
       epsilon: what keeps the square root away from 0.
       where: which elements count for mean and variance.
-      algorithm: how to find the variance: "fast", mean of squares minus square of the mean, or
-        "stable", mean of squared differences, which does not cancel.
+      algorithm: how to find the variance: "stable", the mean of squared differences from the mean, or
+        "fast", the mean of squares minus the square of the mean, which loses its digits where the mean is
+        large beside the deviation.
 
     >>> import xcore as xc, xcore.numpy as xnp
     >>> xnp.round(xc.nn.standardize(xnp.asarray([1.0, 3.0])), 3)

@@ -218,6 +218,7 @@ def update(x, index, v, how: str, access: Access):
     if how != "set" and _is_of_wider_kind(x, v):
         return _update_as_wider(x, index, v, how, access)
     v = _value_like(x, v)
+    mode = mode_of(access.mode, "fill")  # looked at where no position can be outside, too
     mask = _mask_of(x, index)
     if mask is not None:
         inner = len(typeof(x).shape) - len(mask.shape)
@@ -236,7 +237,6 @@ def update(x, index, v, how: str, access: Access):
                 [x, v, *[scalar(i, dtypes.int32) for i in starts]], sizes, shape, how
             )
     parsed = Index(typeof(x).shape, index, access.mode, access.wraps)
-    mode = mode_of(access.mode, "fill")
     return _put([x, v, *parsed.values], parsed.plan, how, mode, access.unique, access.is_sorted)
 
 

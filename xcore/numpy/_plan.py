@@ -417,8 +417,8 @@ _MODES = {
 def mode_of(mode, default):
     name = getattr(mode, "name", mode)
     name = name.lower() if isinstance(name, str) else name
-    name = {"fill_or_drop": "fill"}.get(name, name)
-    if name not in _MODES:
+    name = "fill" if name == "fill_or_drop" else name
+    if not (name is None or isinstance(name, str)) or name not in _MODES:
         raise errors.bad_argument(
             "numpy.ndarray.at", "mode", mode, "'clip', 'fill', 'drop' or 'promise_in_bounds'"
         )

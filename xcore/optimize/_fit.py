@@ -10,7 +10,7 @@ import numpy as np
 from .. import numpy as xnp
 from .. import random
 from .._control import jit, scan, value_and_grad
-from .._core import Key, PyTree, errors, is_evaluating, struct, tree, typeof
+from .._core import Key, PyTree, dtypes, errors, is_evaluating, struct, tree, typeof
 from ._transform import GradientTransformation, apply_updates
 
 
@@ -105,6 +105,8 @@ def fit(
     if not isinstance(epochs, (int, np.integer)) or epochs < 0:
         raise ValueError(f"xcore.optimize.fit: epochs must be a number >= 0, given {epochs!r}.")
     params = tree.map(xnp.asarray, params)
+    _check_params(params if resume is None else resume.params)
+    _check_data(data)
     start = resume or TrainState(params, optimizer.init(params), xnp.zeros((), np.int32), None)
 
     def step(state, batch):
@@ -156,6 +158,24 @@ def _check_callback(callback, progress) -> None:
             "xcore.optimize.fit: a callback runs between compiled epochs: not inside of jit, grad or vmap, and "
             "without a progress bar."
         )
+
+
+def _check_data(data) -> None:
+    if any(isinstance(x, (int, float, complex)) for x in tree.leaves(data)):
+        raise TypeError(
+            "xcore.optimize.fit: data must be a tree of arrays, given one of Python numbers, as lists are "
+            "(containers of their elements). Make arrays of them: xnp.asarray(…)."
+        )
+
+
+def _check_params(params) -> None:
+    for path, x in tree.leaves_with_path(params):
+        if not dtypes.is_inexact(typeof(x).dtype):
+            raise errors.DTypeError(
+                f"xcore.optimize.fit: params{tree.keystr(path)} must be a floating-point number, as it is moved down a "
+                f"gradient, given {typeof(x)}. Give 1.0 instead of 1, or convert with .astype(float); what is not to be "
+                "trained belongs to loss or data."
+            )
 
 
 def _check(name: str, value, fine: bool) -> None:
