@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 
 from .._core import ArrayType, Tracer, dtypes, errors, is_evaluating, tree, typeof
@@ -34,6 +35,36 @@ def known(kind: type, x):
         return None
 
 
+def called(who: str, name: str, wanted: str, f, *args):
+    """f(*args); where f is written for other arguments, it is told who calls it, and with what."""
+    try:
+        return f(*args)
+    except TypeError:
+        _check_takes(who, name, wanted, f, args)
+        raise
+
+
+def _check_takes(who: str, name: str, wanted: str, f, args) -> None:
+    try:
+        # what a wrapper wraps may be called in another way
+        signature = inspect.signature(f, follow_wrapped=False)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(*args)
+    except TypeError:
+        told = errors.custom_rule_arguments(f"{who}: {name}{written_at(f)}", signature, wanted)
+        raise told from None
+
+
+def _in_words(count: int, name: str) -> str:
+    """What a function is given, of so many values, in a loop or as a branch."""
+    of = ", the carry" if name in ("cond_fun", "body_fun") else ""
+    numbers = {0: "no argument", 1: "one argument"}
+    operands = "" if of or not count else ", as there are operands"
+    return numbers.get(count, f"{count} arguments") + of + operands
+
+
 class Body:
     """A user function traced to a program: its captured values, and the structure of its result.
 
@@ -52,7 +83,8 @@ class Body:
         def flat(*leaves):
             register(leaves[: len(like)], sets)
             leaves = [weakened(x) if t.weak else x for x, t in zip(leaves, types, strict=True)]
-            result = f(*tree.unflatten(structure, leaves))
+            args = tree.unflatten(structure, leaves)
+            result = called(who, name, _in_words(len(args), name), f, *args)
             outs, out_structure = tree.flatten(result)
             found.append(out_structure)
             for i, x in enumerate(outs):
@@ -69,11 +101,11 @@ class Body:
 
         strong = [t.strong() for t in types]
         with Tracing(loop):
-            name = getattr(f, "__name__", name)
-            self.program, captured = trace_program(flat, strong, name)
+            own = getattr(f, "__name__", name)
+            self.program, captured = trace_program(flat, strong, own)
             while more[0] is not None:  # the carry comes to differ between devices that shared it
                 sets = more[0]
-                self.program, captured = trace_program(flat, strong, name)
+                self.program, captured = trace_program(flat, strong, own)
         self.captured = [c if isinstance(c, Tracer) else operand(c) for c in captured]
         self.result = found[0]
 

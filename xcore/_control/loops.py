@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from functools import partial
 from typing import SupportsIndex
 
 import numpy as np
@@ -15,7 +16,7 @@ from .._core.source import boundary, wraps, written_at
 from .._ops import concatenate, pad, reshape, rev, slice, slice_along
 from .._ops.elementwise import strengthened, weakened
 from .._transforms.map import vmap
-from .carry import Body, check_carry, known, leaf_values, trace_carry_body, weakened_where
+from .carry import Body, called, check_carry, known, leaf_values, trace_carry_body, weakened_where
 from .progress import Bar
 from .scan import Scan
 from .while_loop import while_loop
@@ -33,7 +34,7 @@ def _length(who, xs_values, xs, length) -> int:
         sizes[i] = t.shape[0]
     wanted = set(sizes.values())
     if length is not None:
-        wanted.add(int(length))
+        wanted.add(_checked_length(who, length))
     if not wanted:
         raise ValueError(f"xcore.{who}: without xs the number of steps must be given as length=.")
     if len(wanted) > 1:
@@ -48,13 +49,19 @@ def _length(who, xs_values, xs, length) -> int:
     return wanted.pop()
 
 
+def _checked_length(who: str, length) -> int:
+    if not isinstance(length, SupportsIndex) or operator.index(length) < 0:
+        raise errors.bad_argument(who, "length", length, "an integer that is not negative")
+    return operator.index(length)
+
+
 def _trace_step(who, f, init, structure, rows, xs, xs_structure):
     """The body of a scan, start values of the types it returns, and which of its results are weak."""
     pair = tree.treedef_tuple((structure, xs_structure))
 
     @wraps(f)
     def step(carry, x):
-        return _checked_pair(who, f, f(carry, x))
+        return _checked_pair(who, f, called(who, "the body", "(carry, x)", f, carry, x))
 
     def trace(types, init):
         body = Body(who, step, pair, [*types, *rows], "the body", loop=True, like=[*init, *xs])
@@ -192,6 +199,7 @@ def fori_loop(lower, upper, body_fun, init_val, *, unroll=None, progress=False):
     dtype = _index_dtype(lower, upper)
     floats = dtypes.is_floating(dtype)
     n = _count_from(lower, upper) if floats else None
+    next_of = partial(called, "lax.fori_loop", "body_fun", "(i, carry)", body_fun)
     if _static_int(lower) and _static_int(upper):
         n = max(0, int(upper) - int(lower))
     if n is not None:
@@ -204,7 +212,7 @@ def fori_loop(lower, upper, body_fun, init_val, *, unroll=None, progress=False):
         @wraps(body_fun)
         def step(state, _):
             i, val = state
-            return (ops.add(i, np.asarray(1, dtype)[()]), body_fun(weakened(i), val)), None
+            return (ops.add(i, np.asarray(1, dtype)[()]), next_of(weakened(i), val)), None
 
         state = start, init_val
         (_, result), _ = _scan("lax.fori_loop", step, state, None, n, False, unroll or 1, progress)
@@ -217,7 +225,7 @@ def fori_loop(lower, upper, body_fun, init_val, *, unroll=None, progress=False):
     def advance(state):
         i, top, val = state
         seen = weakened(i) if weak else i
-        return ops.add(i, np.asarray(1, dtype)[()]), top, body_fun(seen, val)
+        return ops.add(i, np.asarray(1, dtype)[()]), top, next_of(seen, val)
 
     going = lambda state: ops.lt(state[0], state[1])  # noqa: E731
     return while_loop(going, advance, (low, high, init_val), progress=progress)[2]
@@ -255,6 +263,18 @@ def _index_dtype(lower, upper):
     return dtypes.promote((a, False), (b, False))[0]
 
 
+def _check_map(f, values, xs, batch_size) -> None:
+    errors.check_function("lax.map", f)
+    if not values:
+        raise errors.bad_argument("lax.map", "xs", xs, "a tree of one array or more")
+    if batch_size is not None and (
+        not isinstance(batch_size, SupportsIndex) or operator.index(batch_size) < 0
+    ):
+        raise errors.bad_argument(
+            "lax.map", "batch_size", batch_size, "None, or an integer of 0 or more"
+        )
+
+
 @boundary
 def map(f, xs, *, batch_size=None):
     """``[f(x) for x in xs]`` along the first axis, one after the other in one compiled loop.
@@ -268,9 +288,11 @@ def map(f, xs, *, batch_size=None):
     >>> xc.lax.map(lambda x: x**2, xnp.arange(3.0))
     Array([0., 1., 4.], dtype=float32)
     """
-    if not batch_size:
-        return scan(lambda _, x: ((), f(x)), (), xs)[1]
     values, structure = leaf_values("lax.map", "xs", xs)
+    _check_map(f, values, xs, batch_size)
+    of_slice = partial(called, "lax.map", "f", "one argument, a slice of xs", f)
+    if not batch_size:
+        return _scan("lax.map", lambda _, x: ((), of_slice(x)), (), xs, None, False, 1, False)[1]
     n = _length("lax.map", values, xs, None)
     whole = n - n % batch_size
 
@@ -291,10 +313,10 @@ def map(f, xs, *, batch_size=None):
             )
             for v in values
         ]
-        out = scan(lambda _, x: ((), vmap(f)(x)), (), tree.unflatten(structure, rows))[1]
+        out = scan(lambda _, x: ((), vmap(of_slice)(x)), (), tree.unflatten(structure, rows))[1]
         parts.append(tree.map(lambda y: reshape(y, shape=(whole, *typeof(y).shape[2:])), out))
     if whole < n or not parts:
-        parts.append(vmap(f)(tree.unflatten(structure, [part(v, whole, n) for v in values])))
+        parts.append(vmap(of_slice)(tree.unflatten(structure, [part(v, whole, n) for v in values])))
     return parts[0] if len(parts) == 1 else tree.map(lambda a, b: concatenate(a, b, axis=0), *parts)
 
 
@@ -336,7 +358,8 @@ def associative_scan(fn, elems, reverse: bool = False, axis: int = 0):
         )
 
     def combine(a, b):
-        out = fn(tree.unflatten(structure, a), tree.unflatten(structure, b))
+        pair = tree.unflatten(structure, a), tree.unflatten(structure, b)
+        out = called("lax.associative_scan", "fn", "two arguments", fn, *pair)
         return [to_value(x) for x in tree.leaves(out)]
 
     return tree.unflatten(structure, _prefixes(combine, values, axis, reverse))

@@ -13,7 +13,7 @@ from .._core.program import Program, eval_program, trace_closed
 from .._ops import broadcast, broadcast_in_dim, full_like_type, reduce_or, zeros
 from .._ops.elementwise import to_user
 from .._transforms.programs import batch_program, fill, jvp_program, zeros_for
-from .carry import Body, check_carry, leaf_values, trace_carry_body, weakened_where
+from .carry import Body, called, check_carry, leaf_values, trace_carry_body, weakened_where
 from .checkpointed import linearize_loop
 from .masked import masked
 from .progress import Bar
@@ -313,16 +313,23 @@ def _run_in_python(cond_fun, body_fun, val, max_steps):
     return tree.map(lambda x: to_user(to_value(x)), val)
 
 
+def _of_carry(name: str, f, val):
+    return called("lax.while_loop", name, "one argument, the carry", f, val)
+
+
 def _with_bar(cond_fun, body_fun, init_val, progress, **options):
     """The same loop with a progress bar."""
     bar = Bar(progress, None)
 
     def step(state):
         shown, val = state
-        return bar.step(shown), body_fun(val)
+        return bar.step(shown), _of_carry("body_fun", body_fun, val)
 
     shown, val = while_loop(
-        lambda state: cond_fun(state[1]), step, (bar.start(), init_val), **options
+        lambda state: _of_carry("cond_fun", cond_fun, state[1]),
+        step,
+        (bar.start(), init_val),
+        **options,
     )
     bar.stop(shown)
     return val
@@ -333,10 +340,12 @@ def _with_counter(cond_fun, body_fun, init_val, max_steps, checkpoints):
 
     def test(state):
         i, val = state
-        return ops.and_(ops.lt(i, np.int32(max_steps)), to_value(cond_fun(val)))
+        return ops.and_(
+            ops.lt(i, np.int32(max_steps)), to_value(_of_carry("cond_fun", cond_fun, val))
+        )
 
     def step(state):
         i, val = state
-        return ops.add(i, np.int32(1)), body_fun(val)
+        return ops.add(i, np.int32(1)), _of_carry("body_fun", body_fun, val)
 
     return while_loop(test, step, (np.int32(0), init_val), checkpoints=checkpoints)[1]

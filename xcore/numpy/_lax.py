@@ -14,7 +14,15 @@ from .._ops.elementwise import to_user
 from ._compound import moves
 from ._docstrings import named
 from ._placement import spreads
-from ._promote import as_alike, as_array, as_arrays, as_inexact, astype, one_axis
+from ._promote import (
+    as_alike,
+    as_array,
+    as_arrays,
+    as_inexact,
+    astype,
+    one_axis,
+    whole_numbers,
+)
 from ._sanitize import check_cast
 
 
@@ -130,6 +138,16 @@ def reduce_precision(operand, exponent_bits: int, mantissa_bits: int):
     )
 
 
+def _pairs_of_axes(numbers) -> tuple:
+    """Axes that are summed, and those of the batch, each of lhs and of rhs."""
+    try:
+        (a, b), (c, d) = numbers
+        return (tuple(a), tuple(b)), (tuple(c), tuple(d))
+    except (TypeError, ValueError):
+        wanted = "((lhs summed, rhs summed), (lhs batch, rhs batch)), each a sequence of axes"
+        raise errors.bad_argument("lax.dot_general", "dimension_numbers", numbers, wanted) from None
+
+
 def _check_axes_of_product(contract, batch, *types) -> None:
     """The axes of each operand are different axes of it, and as many as the other's."""
     for (a, b), kind in ((contract, "summed"), (batch, "batch")):
@@ -171,7 +189,7 @@ def dot_general(lhs, rhs, dimension_numbers, precision=None, preferred_element_t
     x, y = as_array("lax.dot_general", lhs), as_array("lax.dot_general", rhs)
     dtype, _ = dtypes.promote((typeof(x).dtype, typeof(x).weak), (typeof(y).dtype, typeof(y).weak))
     x, y = astype(x, dtype), astype(y, dtype)
-    contract, batch = (tuple(tuple(axes) for axes in pair) for pair in dimension_numbers)
+    contract, batch = _pairs_of_axes(dimension_numbers)
     _check_axes_of_product(contract, batch, typeof(x), typeof(y))
     out = None if preferred_element_type is None else dtypes.as_dtype(preferred_element_type)
     return ops.dot_general(
@@ -217,7 +235,11 @@ def batch_matmul(lhs, rhs, precision=None):
     >>> xc.lax.batch_matmul(xnp.ones((5, 2, 3)), xnp.ones((5, 3, 4))).shape
     (5, 2, 4)
     """
-    n = typeof(as_array("lax.batch_matmul", lhs)).ndim
+    n, m = (typeof(as_array("lax.batch_matmul", x)).ndim for x in (lhs, rhs))
+    if n != m or n < 2:
+        raise errors.shape_mismatch(
+            "lax.batch_matmul", "need as many axes, two or more", lhs=lhs, rhs=rhs
+        )
     lead = tuple(range(n - 2))
     return dot_general(lhs, rhs, (((n - 1,), (n - 2,)), (lead, lead)), precision)
 
@@ -291,7 +313,8 @@ def _reducer(name, doc, example):
     op = getattr(ops, name)
 
     def f(operand, axes):
-        return op(as_array(f"lax.{name}", operand), axes=tuple(sorted(axes)))
+        x = as_array(f"lax.{name}", operand)
+        return op(x, axes=tuple(sorted(whole_numbers(f"lax.{name}", "axes", axes))))
 
     return named(f, name, doc + _OVER_AXES, f"xc.lax.{name}{example}", 1, "xcore.lax")
 
@@ -402,4 +425,4 @@ def fft(x, fft_type, fft_lengths):
         )
     x = as_inexact("lax.fft", x)
     x = x if kind == "RFFT" else astype(x, dtypes.to_complex(typeof(x).dtype))
-    return ops.fft(x, kind=kind, lengths=tuple(fft_lengths))
+    return ops.fft(x, kind=kind, lengths=whole_numbers("lax.fft", "fft_lengths", fft_lengths))

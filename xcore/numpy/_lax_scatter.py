@@ -15,7 +15,7 @@ from .._core import boundary, dtypes, errors, findings, fused, typeof
 from .._ops.slicing import GatherDims, ScatterDims, as_gather
 from ._creation import zeros
 from ._plan import mode_of
-from ._promote import as_array, as_arrays, broadcast_shapes, one_axis  # noqa: F401
+from ._promote import as_array, as_arrays, broadcast_shapes, one_axis, whole_numbers  # noqa: F401
 
 # gather and scatter
 
@@ -193,7 +193,9 @@ def scatter_apply(operand, scatter_indices, func, dimension_numbers, *, update_s
         as_array("lax.scatter_apply", scatter_indices),
     )
     dims = _dims(ScatterDims, "lax.scatter_apply", dimension_numbers)
-    into, sizes = as_gather(typeof(x), typeof(x).with_shape(tuple(update_shape)), dims)
+    rank = typeof(indices).ndim - 1 + len(dims.offset)
+    shape = whole_numbers("lax.scatter_apply", "update_shape", update_shape, rank)
+    into, sizes = as_gather(typeof(x), typeof(x).with_shape(shape), dims)
     windows = ops.gather(x, indices, dims=into, sizes=sizes, mode=mode_of(mode, "clip"))
     new = as_array("lax.scatter_apply", func(windows))
     if typeof(new).shape != typeof(windows).shape:
@@ -239,6 +241,12 @@ def index_take(src, idxs, axes):
     Array([3, 4], dtype=int32)
     """
     x = as_array("lax.index_take", src)
+    axes = whole_numbers("lax.index_take", "axes", axes)
+    if len(idxs) != len(axes):
+        found = errors.Words(f"{len(idxs)} of them")
+        raise errors.bad_argument(
+            "lax.index_take", "idxs", found, f"one for each of the axes {axes}"
+        )
     columns = [
         ops.reshape(as_array("lax.index_take", i), shape=(*typeof(i).shape, 1)) for i in idxs
     ]
@@ -311,7 +319,8 @@ def split(operand, sizes, axis: int = 0) -> list:
     x = as_array("lax.split", operand)
     shape = typeof(x).shape
     axis = one_axis("lax.split", axis, len(shape))
-    if sum(sizes) != shape[axis]:
+    sizes = whole_numbers("lax.split", "sizes", sizes)
+    if sum(sizes) != shape[axis] or min(sizes, default=0) < 0:
         raise errors.bad_argument(
             "lax.split", "sizes", tuple(sizes), f"lengths that add up to {shape[axis]}"
         )

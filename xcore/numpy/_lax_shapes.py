@@ -15,6 +15,7 @@ from ._promote import (
     check_shape,
     one_axis,
     refuse_complex,
+    whole_numbers,
 )
 
 
@@ -34,7 +35,9 @@ def reshape(operand, new_sizes, dimensions=None, *, out_sharding=None):
     Array([1, 3, 2, 4], dtype=int32)
     """
     x = as_array("lax.reshape", operand)
-    x = x if dimensions is None else ops.transpose(x, perm=tuple(dimensions))
+    if dimensions is not None:
+        order = whole_numbers("lax.reshape", "dimensions", dimensions, typeof(x).ndim)
+        x = ops.transpose(x, perm=order)
     return ops.reshape(x, shape=check_shape("lax.reshape", new_sizes, name="new_sizes"))
 
 
@@ -51,7 +54,9 @@ def transpose(operand, permutation):
     >>> xc.lax.transpose(xnp.zeros((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
     """
-    return ops.transpose(as_array("lax.transpose", operand), perm=tuple(permutation))
+    x = as_array("lax.transpose", operand)
+    order = whole_numbers("lax.transpose", "permutation", permutation, typeof(x).ndim)
+    return ops.transpose(x, perm=order)
 
 
 @fused(1)
@@ -68,7 +73,8 @@ def rev(operand, dimensions):
     Array([[2, 1],
            [4, 3]], dtype=int32)
     """
-    return ops.rev(as_array("lax.rev", operand), axes=tuple(dimensions))
+    axes = whole_numbers("lax.rev", "dimensions", dimensions)
+    return ops.rev(as_array("lax.rev", operand), axes=axes)
 
 
 @fused(1)
@@ -157,10 +163,9 @@ def broadcast_in_dim(operand, shape, broadcast_dimensions, *, out_sharding=None)
     Array([[1, 1, 1],
            [2, 2, 2]], dtype=int32)
     """
-    shape = check_shape("lax.broadcast_in_dim", shape)
-    return ops.broadcast_in_dim(
-        as_array("lax.broadcast_in_dim", operand), shape=shape, dims=tuple(broadcast_dimensions)
-    )
+    who, x = "lax.broadcast_in_dim", as_array("lax.broadcast_in_dim", operand)
+    dims = whole_numbers(who, "broadcast_dimensions", broadcast_dimensions, typeof(x).ndim)
+    return ops.broadcast_in_dim(x, shape=check_shape(who, shape), dims=dims)
 
 
 @fused(1)
@@ -178,8 +183,9 @@ def expand_dims(array, dimensions):
     """
     x = as_array("lax.expand_dims", array)
     t = typeof(x)
+    dimensions = whole_numbers("lax.expand_dims", "dimensions", dimensions)
     ndim = t.ndim + len(dimensions)
-    new = axes_of("lax.expand_dims", tuple(dimensions), ndim)
+    new = axes_of("lax.expand_dims", dimensions, ndim)
     sizes = iter(t.shape)
     return ops.reshape(x, shape=tuple(1 if i in new else next(sizes) for i in range(ndim)))
 
@@ -199,7 +205,12 @@ def squeeze(array, dimensions):
     """
     x = as_array("lax.squeeze", array)
     t = typeof(x)
+    dimensions = whole_numbers("lax.squeeze", "dimensions", dimensions)
     gone = [one_axis("lax.squeeze", d, t.ndim) for d in dimensions]
+    if any(t.shape[i] != 1 for i in gone):
+        raise errors.bad_argument(
+            "lax.squeeze", "dimensions", dimensions, f"axes of length 1 of {t}"
+        )
     if len(set(gone)) < len(gone):
         raise errors.bad_argument("lax.squeeze", "dimensions", dimensions, "different axes")
     return ops.reshape(x, shape=tuple(n for i, n in enumerate(t.shape) if i not in gone))
@@ -224,6 +235,18 @@ def concatenate(operands, dimension: int):
     return ops.concatenate(*xs, axis=one_axis("lax.concatenate", dimension, typeof(xs[0]).ndim))
 
 
+def _padding_of(config, ndim: int) -> tuple:
+    """What stands before, behind and between, each for all axes."""
+    try:
+        low, high, interior = zip(*config, strict=True) if ndim or len(config) else ((), (), ())
+        if len(low) == ndim:
+            return tuple(low), tuple(high), tuple(interior)
+    except (TypeError, ValueError):
+        pass  # told below
+    wanted = f"(low, high, interior) for each of the {ndim} axes of operand"
+    raise errors.bad_argument("lax.pad", "padding_config", config, wanted)
+
+
 @fused(2)
 def pad(operand, padding_value, padding_config):
     """Padded by (low, high, interior) for each axis; negative low and high cut.
@@ -239,9 +262,7 @@ def pad(operand, padding_value, padding_config):
     """
     x, value = as_array("lax.pad", operand), as_array("lax.pad", padding_value)
     check_alike("lax.pad", x, value)
-    low, high, interior = (
-        (tuple(p) for p in zip(*padding_config, strict=True)) if padding_config else ((), (), ())
-    )
+    low, high, interior = _padding_of(padding_config, typeof(x).ndim)
     refuse_complex("lax.pad", value, typeof(x).dtype)
     return ops.pad(x, astype(value, typeof(x).dtype), low=low, high=high, interior=interior)
 
@@ -300,7 +321,8 @@ def iota(dtype, size: int):
     >>> xc.lax.iota("float32", 3)
     Array([0., 1., 2.], dtype=float32)
     """
-    return ops.iota(shape=(int(size),), dtype=dtypes.as_dtype(dtype), axis=0)
+    shape = check_shape("lax.iota", (size,), name="size")
+    return ops.iota(shape=shape, dtype=dtypes.as_dtype(dtype), axis=0)
 
 
 @boundary

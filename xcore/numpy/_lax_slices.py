@@ -9,7 +9,15 @@ from .._control.checks import check_starts
 from .._core import dtypes, errors, findings, fused, typeof
 from ._compound import moves
 from ._lax_shapes import expand_dims, squeeze
-from ._promote import as_array, astype, check_alike, check_shape, one_axis, refuse_complex
+from ._promote import (
+    as_array,
+    astype,
+    check_alike,
+    check_shape,
+    one_axis,
+    refuse_complex,
+    whole_numbers,
+)
 
 
 @fused(1)
@@ -27,8 +35,11 @@ def slice(operand, start_indices, limit_indices, strides=None):
     Array([1, 4, 7], dtype=int32)
     """
     x = as_array("lax.slice", operand)
-    strides = tuple(strides) if strides is not None else (1,) * typeof(x).ndim
-    return ops.slice(x, start=tuple(start_indices), limit=tuple(limit_indices), strides=strides)
+    n = typeof(x).ndim
+    given = {"start_indices": start_indices, "limit_indices": limit_indices}
+    given["strides"] = (1,) * n if strides is None else strides
+    start, limit, steps = (whole_numbers("lax.slice", name, v, n) for name, v in given.items())
+    return ops.slice(x, start=start, limit=limit, strides=steps)
 
 
 @fused(1)
@@ -71,7 +82,11 @@ def index_in_dim(operand, index: int, axis: int = 0, keepdims: bool = True):
     >>> xc.lax.index_in_dim(xnp.asarray([[1, 2], [3, 4]]), -1, axis=0, keepdims=False)
     Array([3, 4], dtype=int32)
     """
-    n = typeof(as_array("lax.index_in_dim", operand)).shape[axis]
+    shape = typeof(as_array("lax.index_in_dim", operand)).shape
+    axis = one_axis("lax.index_in_dim", axis, len(shape))
+    n = shape[axis]
+    if not hasattr(index, "__index__"):
+        raise errors.bad_argument("lax.index_in_dim", "index", index, "an int")
     if not -n <= index < n:
         raise errors.index_out_of_range(index, axis, typeof(operand).shape)
     out = slice_in_dim(operand, index % n, index % n + 1, 1, axis)
@@ -82,6 +97,7 @@ def _starts(who, indices, shape, wrap=True):
     """Start indices as 0-d integers of one dtype; where ``wrap``, negative ones count from the end."""
     if hasattr(indices, "ndim") and indices.ndim == 1:
         indices = [indices[i] for i in range(indices.shape[0])]
+    _check_number_of_starts(who, indices, shape, wrap)
     values = [as_array(who, i) for i in indices]
     for t in map(typeof, values):
         if not dtypes.is_integer(t.dtype):
@@ -91,6 +107,20 @@ def _starts(who, indices, shape, wrap=True):
     values = [astype(v, dtype) for v in values]
     wraps = list(wrap) if isinstance(wrap, (tuple, list)) else [wrap] * len(values)
     return [_from_end(v, n) if w else v for v, n, w in zip(values, shape, wraps, strict=True)]
+
+
+def _check_number_of_starts(who: str, indices, shape, wrap) -> None:
+    for name, given in (("start_indices", indices), ("allow_negative_indices", wrap)):
+        if isinstance(given, (tuple, list)):
+            if len(given) != len(shape):
+                found = errors.Words(f"{len(given)} of them")
+                raise errors.bad_argument(
+                    who, name, found, f"one for each of the {len(shape)} axes of operand"
+                )
+        elif name == "start_indices":
+            raise errors.bad_argument(
+                who, name, given, "a sequence of integers, one for each axis of operand"
+            )
 
 
 def _checked(starts, shape, sizes):

@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import _ops as ops
 from .._control import vmap
+from .._control.carry import called
 from .._core import boundary, dtypes, errors, fused, tree, typeof
 from . import _lax_elementwise as elementwise
 from ._promote import (
@@ -21,6 +22,7 @@ from ._promote import (
     checked_scalar,
     one_axis,
     refuse_complex,
+    whole_numbers,
 )
 
 # convolutions
@@ -72,6 +74,8 @@ def _layouts(numbers, ndim: int):
     )
     if numbers is None:
         numbers = default
+    if len(numbers) != 3:
+        raise _no_layouts(numbers, ndim)
     if hasattr(numbers, "lhs_spec"):
         return tuple(numbers.lhs_spec), tuple(numbers.rhs_spec), tuple(numbers.out_spec)
     out = []
@@ -81,28 +85,33 @@ def _layouts(numbers, ndim: int):
         if sorted(space) != sorted(order):
             raise ValueError(f"xcore.lax: dimension_numbers {numbers} name different spatial axes.")
         out.append((a, b, *[letters.index(c) for c in order]))
+    if any(len(positions) != ndim for positions in out):
+        raise _no_layouts(numbers, ndim)
     return tuple(out)
 
 
-def _conv_padding(padding, x, k, strides, lhs_dilation, rhs_dilation):
+def _no_layouts(numbers, ndim: int) -> Exception:
+    wanted = (
+        f"three layouts of {ndim} letters, one for each axis, those of operand, kernel and result"
+    )
+    return errors.bad_argument("lax.conv", "dimension_numbers", numbers, wanted)
+
+
+def _conv_padding(padding, x, k, strides, lhs_dilation, rhs_dilation, who="lax.conv"):
     if any(s < 1 for s in (*strides, *lhs_dilation, *rhs_dilation)):
         given = (tuple(strides), tuple(lhs_dilation), tuple(rhs_dilation))
-        raise errors.bad_argument(
-            "lax.conv", "strides and dilations", given, "1 or more along each axis"
-        )
+        raise errors.bad_argument(who, "strides and dilations", given, "1 or more along each axis")
     if not isinstance(padding, str):
         pairs = isinstance(padding, Sequence) and all(np.shape(p) == (2,) for p in padding)
         if not (pairs and len(padding) == len(x)):
             wanted = f"'SAME', 'VALID', 'SAME_LOWER' or {len(x)} pairs (low, high)"
-            raise errors.bad_argument("lax.conv", "padding", padding, wanted)
+            raise errors.bad_argument(who, "padding", padding, wanted)
         return tuple((int(a), int(b)) for a, b in padding)
     kind = padding.upper()
     if kind == "VALID":
         return ((0, 0),) * len(strides)
     if kind not in ("SAME", "SAME_LOWER"):
-        raise errors.bad_argument(
-            "lax.conv", "padding", padding, "'SAME', 'VALID', 'SAME_LOWER' or pairs"
-        )
+        raise errors.bad_argument(who, "padding", padding, "'SAME', 'VALID', 'SAME_LOWER' or pairs")
     out = []
     for n, m, s, dx, dk in zip(x, k, strides, lhs_dilation, rhs_dilation, strict=True):
         wide, reach = (n - 1) * dx + 1 if n else 0, (m - 1) * dk + 1
@@ -126,8 +135,30 @@ def padtype_to_pads(in_shape, window_shape, window_strides, padding):
     if not (isinstance(padding, str) and padding.upper() in ("SAME", "SAME_LOWER", "VALID")):
         wanted = "'SAME', 'SAME_LOWER' or 'VALID'"
         raise errors.bad_argument("lax.padtype_to_pads", "padding", padding, wanted)
-    ones = (1,) * len(in_shape)
-    return list(_conv_padding(padding, in_shape, window_shape, window_strides, ones, ones))
+    who, n = "lax.padtype_to_pads", len(in_shape)
+    window = whole_numbers(who, "window_shape", window_shape, n)
+    strides = whole_numbers(who, "window_strides", window_strides, n)
+    return list(_conv_padding(padding, in_shape, window, strides, (1,) * n, (1,) * n, who))
+
+
+def _axes_of_both(who: str, x, k) -> int:
+    """How many axes an operand and a kernel have: two, and those of space."""
+    n = typeof(x).ndim
+    if typeof(k).ndim != n or n < 2:
+        why = "need as many axes: two, for batch and features, and those of space"
+        raise errors.shape_mismatch(who, why, lhs=typeof(x), rhs=typeof(k))
+    return n
+
+
+def _spatial(name: str, given, ndim: int) -> tuple:
+    """Numbers for the axes of space, of arrays that have so many axes in all."""
+    try:
+        return whole_numbers("lax.conv", name, given, ndim - 2)
+    except errors.ArgumentError:
+        wanted = (
+            f"one int for each of the {ndim - 2} axes of space ({ndim} less batch and features)"
+        )
+        raise errors.bad_argument("lax.conv", name, given, wanted) from None
 
 
 @fused(2)
@@ -157,14 +188,15 @@ def conv_general_dilated(lhs, rhs, window_strides, padding, lhs_dilation=None, r
     result = dtype if preferred_element_type is None else dtypes.as_dtype(preferred_element_type)
     work, _ = dtypes.promote((dtype, False), (result, False))  # sums of int8 may need an int32
     x, k = astype(x, work), astype(k, work)
-    n = typeof(x).ndim
+    n = _axes_of_both("lax.conv_general_dilated", x, k)
     lhs_spec, rhs_spec, out_spec = _layouts(dimension_numbers, n)
     x, k = ops.transpose(x, perm=lhs_spec), ops.transpose(k, perm=rhs_spec)
     ones = (1,) * (n - 2)
     windows = {
-        "strides": tuple(window_strides), "lhs_dilation": tuple(lhs_dilation or ones),
-        "rhs_dilation": tuple(rhs_dilation or ones),
-    }  # fmt: skip
+        "strides": _spatial("window_strides", window_strides, n),
+        "lhs_dilation": _spatial("lhs_dilation", lhs_dilation or ones, n),
+        "rhs_dilation": _spatial("rhs_dilation", rhs_dilation or ones, n),
+    }
     windows["padding"] = _conv_padding(
         padding,
         typeof(x).shape[2:],
@@ -268,13 +300,14 @@ def conv_transpose(lhs, rhs, strides, padding, rhs_dilation=None, dimension_numb
     >>> lax.conv_transpose(x, k, (2,), "VALID").ravel()
     Array([1., 1., 2., 2.], dtype=float32)
     """
-    n = typeof(as_array("lax.conv_transpose", lhs)).ndim
     rhs = as_array("lax.conv_transpose", rhs)
+    n = _axes_of_both("lax.conv_transpose", as_array("lax.conv_transpose", lhs), rhs)
+    strides = _spatial("strides", strides, n)
     layouts = dimension_numbers or _TRANSPOSED_LAYOUTS.get(n)
     if layouts is None:
         layouts = (("NC" + "012345"[: n - 2]),) * 3
     lhs_spec, rhs_spec, out_spec = _layouts(layouts, n)
-    dilation = tuple(rhs_dilation or (1,) * (n - 2))
+    dilation = _spatial("rhs_dilation", rhs_dilation or (1,) * (n - 2), n)
     reach = [
         (typeof(rhs).shape[a] - 1) * d + 1 for a, d in zip(rhs_spec[2:], dilation, strict=True)
     ]
@@ -313,6 +346,7 @@ def conv_general_dilated_patches(lhs, filter_shape, window_strides, padding, lhs
     lhs = as_array("lax.conv_general_dilated_patches", lhs)
     n = typeof(lhs).ndim
     lhs_spec, _, out_spec = _layouts(dimension_numbers, n)
+    filter_shape = _spatial("filter_shape", filter_shape, n)
     places, features = math.prod(filter_shape), typeof(lhs).shape[lhs_spec[1]]
     one_hot = np.eye(places, dtype=typeof(lhs).dtype).reshape(places, 1, *filter_shape)
     kernel = np.tile(one_hot, (features, *[1] * (n - 1)))
@@ -326,14 +360,15 @@ def conv_general_dilated_patches(lhs, filter_shape, window_strides, padding, lhs
 # reductions by any function
 
 
-def _combiner(computation, arrays):
+def _combiner(who: str, computation, arrays):
     """The function of two scalars (or trees of them) as one of two lists of arrays."""
     if computation in _MONOIDS:
         return lambda a, b: [computation(x, y) for x, y in zip(a, b, strict=True)]
 
     def elementwise(a, b):
         flat = [[ops.reshape(x, shape=(typeof(x).size,)) for x in xs] for xs in (a, b)]
-        out = tree.leaves(vmap(computation)(*[_in_structure(arrays, xs) for xs in flat]))
+        of_two = lambda x, y: called(who, "computation", "two arguments", computation, x, y)  # noqa: E731
+        out = tree.leaves(vmap(of_two)(*[_in_structure(arrays, xs) for xs in flat]))
         return [ops.reshape(o, shape=typeof(x).shape) for o, x in zip(out, a, strict=True)]
 
     return elementwise
@@ -366,6 +401,8 @@ def _operands(who: str, operands, init_values):
 
 def _init(who: str, value, dtype):
     """Python numbers keep all their digits."""
+    if np.ndim(value):
+        raise errors.bad_argument(who, "init_value", value, "a number")
     refuse_complex(who, value if type(value) in SCALARS else as_array(who, value), dtype)
     return (
         checked_scalar(value, dtype)
@@ -391,8 +428,9 @@ def reduce(operands, init_values, computation, dimensions):
     """
     xs, inits = _operands("lax.reduce", operands, init_values)
     n = typeof(xs[0]).ndim
+    dimensions = whole_numbers("lax.reduce", "dimensions", dimensions)
     axes = tuple(sorted(one_axis("lax.reduce", a, n) for a in dimensions))
-    combine = _combiner(computation, operands)
+    combine = _combiner("lax.reduce", computation, operands)
     if computation in _MONOIDS:
         out = [_MONOIDS[computation](x, axes=axes) for x in xs]
     else:
@@ -455,10 +493,10 @@ def reduce_window(operand, init_value, computation, window_dimensions, window_st
         ("window_dimensions", window_dimensions), ("window_strides", window_strides),
         ("base_dilation", base_dilation), ("window_dilation", window_dilation))]  # fmt: skip
     window, strides, spread, dilation = lengths
-    pairs = _conv_padding(padding, shape, window, strides, spread, dilation)
+    pairs = _conv_padding(padding, shape, window, strides, spread, dilation, who)
     xs = [ops.pad(x, i, low=tuple(p[0] for p in pairs), high=tuple(p[1] for p in pairs),
                   interior=tuple(d - 1 for d in spread)) for x, i in zip(xs, inits, strict=True)]  # fmt: skip
-    combine = _combiner(computation, operand)
+    combine = _combiner(who, computation, operand)
     for axis in range(n):
         xs = _windowed(combine, xs, axis, window[axis], strides[axis], dilation[axis])
     starts = [
@@ -469,7 +507,7 @@ def reduce_window(operand, init_value, computation, window_dimensions, window_st
 
 
 def _per_axis(who: str, name: str, value, n: int) -> tuple:
-    value = (1,) * n if value is None else tuple(int(v) for v in value)
+    value = (1,) * n if value is None else whole_numbers(who, name, value)
     if len(value) != n or any(v < 1 for v in value):
         raise errors.bad_argument(who, name, value, f"{n} positive ints, one for each axis")
     return value

@@ -301,6 +301,20 @@ def check_shape(who: str, shape: Any, least: int = 0, name: str = "shape") -> tu
     return tuple(out)
 
 
+def whole_numbers(who: str, name: str, given: Any, count: int | None = None) -> tuple:
+    """A sequence of ints as a tuple: one for each of so many axes, where their number is said."""
+    try:
+        items = tuple(given)
+    except TypeError:
+        items = (None,)
+    if not all(hasattr(i, "__index__") for i in items) or count not in (None, len(items)):
+        several = "a sequence of ints" if count is None else f"{count} ints, one for each axis"
+        raise errors.bad_argument(
+            who, name, given, "a sequence of one int" if count == 1 else several
+        )
+    return items
+
+
 def concrete(who: str, x: Any) -> Any:
     """A Python or NumPy number from one, or from a concrete 0-d array; traced values are refused."""
     if not isinstance(x, Value):

@@ -173,8 +173,8 @@ def _check_params(params) -> None:
         if not dtypes.is_inexact(typeof(x).dtype):
             raise errors.DTypeError(
                 f"xcore.optimize.fit: params{tree.keystr(path)} must be a floating-point number, as it is moved down a "
-                f"gradient, given {typeof(x)}. Give 1.0 instead of 1, or convert with .astype(float); what is not to be "
-                "trained belongs to loss or data."
+                f"gradient, given {typeof(x)}. Give 1.0 instead of 1, or convert with .astype(float); what is not to "
+                "be trained belongs to loss or data."
             )
 
 
