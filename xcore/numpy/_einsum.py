@@ -162,8 +162,8 @@ def einsum(subscripts, /, *operands, out=None, optimize="auto", precision=None,
     """Sums of products written with indices: ``"ij,jk->ik"`` is a matrix product.
 
     Args:
-      subscripts: letters for the axes of each operand, and after ``->`` those of the result; or
-        operands and lists of ints, names or other objects in turn.
+      subscripts: letters (digits too, unlike NumPy) for the axes of each operand, and after ``->`` those of
+        the result; or operands and lists of ints, names or other objects in turn.
       operands: arrays.
       out: must be None: arrays are immutable.
       optimize: "auto", "optimal", "greedy", False, or a path from ``einsum_path``.
