@@ -38,13 +38,13 @@ class Vector:
         self.types = [typeof(x) for x in leaves]
         self.dtype = dtypes.to_real(xnp.result_type(*leaves))
 
-    def ravel(self, u):
-        """The vector of a tree."""
-        check_tree("pde.integrate", u, self.structure)
+    def ravel(self, u, what: str = "f(u, t)"):
+        """The vector of a tree, which is told in errors by what gave it."""
+        check_tree("pde.integrate", u, self.structure, what)
         parts = []
         for x, t in zip(tree.leaves(u), self.types, strict=True):
-            check_slope("pde.integrate", x, t.shape)
-            x = as_dtype("pde.integrate", "f(u, t)", xnp.asarray(x), t.dtype)
+            check_slope("pde.integrate", x, t.shape, what)
+            x = as_dtype("pde.integrate", what, xnp.asarray(x), t.dtype)
             x = xnp.broadcast_to(x, t.shape).reshape(-1)
             parts += [x.real, x.imag] if dtypes.is_complex(t.dtype) else [x]
         return xnp.concatenate([p.astype(self.dtype) for p in parts])
@@ -173,7 +173,8 @@ class Run:
         self.clock = Clock(lambda y, t: slope(y, t, *self.extra), y, t)
         self.end = stop_gradient(times[-1])
         h = _first_step(slope, y, t, self.end, self.extra, bound) if first is None else first
-        self.watch = Watch(events, vector) if events else None
+        still = stop_gradient(self.extra)
+        self.watch = Watch(events, vector, lambda y, t: slope(y, t, *still)) if events else None
         zero, no = xnp.zeros((), np.int32), xnp.zeros((), bool)
         self.state = {
             "y": y, "t": t, "h": stop_gradient(xnp.asarray(h, vector.dtype)), "size": xnp.ones_like(t),
@@ -240,7 +241,7 @@ class Run:
         start = s["taken"] + s["rejected"]
 
         def going(s):
-            ended = s["seen"]["ended"] if self.watch else False
+            ended = s["seen"]["ended"] | (s["seen"]["blamed"] >= 0) if self.watch else False
             few = s["taken"] + s["rejected"] - start < self.most
             return (s["t"] < goal) & few & ~s["stuck"] & ~xnp.asarray(ended)
 
@@ -250,10 +251,12 @@ class Run:
         )
         part = (goal - s["from"]) / s["over"]
         y = within(s["piece"], part)
-        there = s["t"] >= goal
+        why = s["seen"]["why"] if self.watch else SOLVED
+        # before a function of an event was NaN in a step its sign may have changed unseen
+        there = (s["t"] >= goal) & (why != np.int32(Status.not_finite))
         ended = xnp.asarray(s["seen"]["ended"] if self.watch else False)
         ends = [
-            (there | ended, SOLVED), (s["stuck"] & s["wild"], np.int32(Status.not_finite)),
+            (there | ended, SOLVED), (why != SOLVED, why), (s["stuck"] & s["wild"], np.int32(Status.not_finite)),
             (s["stuck"], np.int32(Status.stagnation)),
         ]  # fmt: skip
         status = xnp.select(*zip(*ends, strict=True), np.int32(Status.max_steps)).astype(np.int32)
@@ -286,16 +289,17 @@ class Run:
     def _told(self, s, ys, statuses, lost):
         left = xnp.min(xnp.where(statuses == SOLVED, np.inf, self.times))
         status = statuses[xnp.argmax(statuses != SOLVED)]  # of the first time that was not reached
-        more: dict[str, Any] = {}
+        more, stats = dict[str, Any](), {"rejected": s["rejected"]}
         if self.watch:
             seen, events = s["seen"], self.watch.events
             more["t_events"] = [seen["t"][i, : e.most] for i, e in enumerate(events)]
             more["y_events"] = [self.vector(seen["y"][i, : e.most]) for i, e in enumerate(events)]
             more["events"] = seen["count"]
+            stats["blamed"] = seen["blamed"]
         return TrajectorySolution(
             self.vector(ys), drifted(status, lost), who="pde.integrate",
             left=left, unsolved=xnp.full_like(left, np.inf),
-            steps=s["taken"], stats={"rejected": s["rejected"]}, ended=s["t"], **more,
+            steps=s["taken"], stats=stats, ended=s["t"], **more,
         )  # fmt: skip
 
 

@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._control import custom_root, jvp, stop_gradient, while_loop
-from .._core import errors, one_of, static, struct, typeof
-from ._time import check_order
+from .._control import cond, custom_root, jvp, stop_gradient, while_loop
+from .._core import dtypes, errors, one_of, static, struct, typeof
+from .._solution import Status
+from ._time import SOLVED, check_order
+
+_SOONEST = 4  # roundings of the time or the step between two of one event: nearer ones cannot be told apart
 
 
 @struct
@@ -21,9 +24,12 @@ class Event:
     solution between them. Two zeros within one step go unseen: ``max_step`` makes steps short enough. A function
     that is 0 at the start, or where a jump left it, has no zero there: what counts is the sign that it takes next.
     Zeros that only rounding keeps apart from one that jumps or ends the run are found with it; jumps are made in turn.
+    Where jumps come back to 0 sooner than rounding can tell, as those of a ball that comes to rest, the run ends
+    (``stagnation``), so does it where a function is NaN (``not_finite``). A jump that leaves the function at 0 with a
+    slope of 0 does not hold the state there: it goes on to where u' leads.
 
     Attributes:
-      f: function of (u, t), in this order, to a real number.
+      f: function of (u, t), in this order, to a real number that changes its sign: u[0] - 0.4, not u[0] > 0.4.
       terminal: whether the run ends there; a number ends it at this many zeros.
       direction: 1 for functions that rise through 0, -1 for those that fall, 0 for both.
       jump: function of (u, t) to the state with which the run goes on; without one the state stays.
@@ -73,6 +79,17 @@ def as_events(given: Any) -> tuple[Event, ...]:
     return tuple(made)
 
 
+def _check_number(x) -> None:
+    """Raises where it is not one real number: a truth has no place where it changes, a complex number no sign."""
+    t = typeof(x)
+    if not t.shape and dtypes.is_numeric(t.dtype) and not dtypes.is_complex(t.dtype):
+        return
+    want = "functions to one real number that changes its sign at the event"
+    raise errors.bad_argument(
+        "pde.integrate", "events", x, want, "As u[0] - 0.4 in place of u[0] > 0.4."
+    )
+
+
 def within(piece, part):
     """The solution at a part of a step: (start, rise, and rows that bend it)."""
     start, rise, *bends = piece
@@ -82,26 +99,32 @@ def within(piece, part):
     return start + part * (rise + (1 - part) * bent)
 
 
-class Watch:
-    """Events of one run, whose state is a vector."""
+def _soon(t) -> float:
+    """Some roundings of 1 in the dtype of the time."""
+    return _SOONEST * float(xnp.finfo(typeof(t).dtype).eps)
 
-    def __init__(self, events: tuple[Event, ...], unravel):
-        self.events, self.unravel = events, unravel
+
+class Watch:
+    """Events of one run of y' = f(y, t), whose state is a vector."""
+
+    def __init__(self, events: tuple[Event, ...], unravel, f):
+        self.events, self.unravel, self.f = events, unravel, f
+        self.jumps = np.array([e.jump is not None for e in events])
 
     def values(self, y, t):
         """Of all functions."""
         u = self.unravel(y)
         made = [xnp.asarray(e.f(u, t)) for e in self.events]
         for x in made:
-            if typeof(x).shape:
-                raise errors.bad_argument("pde.integrate", "events", x, "functions to one number")
+            _check_number(x)
         return xnp.stack([x.astype(typeof(t).dtype) for x in made])
 
     def begin(self, y, t):
         """Nothing found yet."""
         n, most = len(self.events), max(e.most for e in self.events)
-        return {
-            "value": self.values(y, t), "count": xnp.zeros(n, np.int32), "ended": xnp.zeros((), bool),
+        value, none = self.values(y, t), xnp.zeros(n, bool)
+        return self._blamed(none, xnp.isnan(value), none) | {
+            "value": value, "count": xnp.zeros(n, np.int32), "ended": xnp.zeros((), bool),
             "t": xnp.full((n, most), np.nan, typeof(t).dtype),
             "y": xnp.full((n, most, *typeof(y).shape), np.nan, typeof(y).dtype),
         }  # fmt: skip
@@ -109,16 +132,21 @@ class Watch:
     def look(self, seen, piece, t, h, new, t_new, good):
         """(what was seen, the state and time to go on from, whether the run was cut there)."""
         before, after = seen["value"], self.values(new, t_new)
-        before = xnp.where(before == 0, self._next_sign(piece, t, h, before), before)
+        rests = before == 0
+        before = xnp.where(rests, self._next_sign(piece, t, h, before), before)
         way = np.array([e.direction for e in self.events])
         up, down = (before < 0) & (after >= 0), (before > 0) & (after <= 0)
         crosses, there = good & (up | down), good & ((up & (way >= 0)) | (down & (way <= 0)))
         part = self._located(piece, t, h, before, there)
+        gap, there = there & xnp.isnan(part), there & ~xnp.isnan(part)
+        # one that does not leave 0 in the whole step, for rounding, did not come back to it
+        there = there & ~(rests & (after == 0) & (part <= _soon(t)))
         ends = np.array([int(e.terminal) for e in self.events])
         last = there & (ends > 0) & (seen["count"] + 1 >= ends)
-        acts = last | (there & np.array([e.jump is not None for e in self.events]))
+        acts = last | (there & self.jumps)
         first = part[xnp.argmin(xnp.where(acts, stop_gradient(part), np.inf))]
         at, when = within(piece, first), (t + first * h).astype(typeof(t).dtype)
+        met = at
         # what lies behind the first one that acts did not happen; what rounding alone keeps apart is one
         rounding = stop_gradient(self._rounding(piece, at, t, when))
         value = stop_gradient(self.values(at, when))
@@ -135,15 +163,38 @@ class Watch:
         found = (there & (part >= first)) | (crosses & (xnp.abs(value) <= rounding))
         begun = self.values(new, t_new)
         begun = xnp.where(found & (xnp.abs(begun) <= xnp.abs(value) + rounding), 0, begun)
-        return seen | {"value": xnp.where(cut, begun, after)}, new, t_new, cut
+        value = xnp.where(cut, begun, after)
+        lost = self._unresolved(here & self.jumps & rests, met, t, when, h, before)
+        seen |= self._blamed(lost, xnp.isnan(value) | (gap & ~cut), seen["ended"])
+        return seen | {"value": value}, new, t_new, cut
+
+    def _unresolved(self, back, met, t, when, h, before):
+        """Which of those that are back at 0 are so within rounding of the time, or of the state: not turned yet.
+
+        A jump would turn them now, and so send the state through what it is to bounce from.
+        """
+        met, t, when, h = stop_gradient((met, t, when, h))
+        soon = when - t <= _soon(t) * xnp.maximum(xnp.abs(t), h)
+        # f is asked for where it matters only
+        slope = cond(xnp.any(back), self._slope, lambda y, t: xnp.zeros_like(before), met, when)
+        return back & (soon | (slope * xnp.sign(before) > 0))
+
+    def _blamed(self, late, absent, ended):
+        """The first event at which the run cannot go on, or -1, and the status that this is."""
+        bad = stop_gradient((late | absent) & ~ended)
+        which = xnp.where(xnp.any(bad), xnp.argmax(bad), -1).astype(np.int32)
+        why = xnp.where(absent[which], np.int32(Status.not_finite), np.int32(Status.stagnation))
+        return {"blamed": which, "why": xnp.where(which < 0, SOLVED, why).astype(np.int32)}
 
     def _next_sign(self, piece, t, h, like):
         """Of functions that are 0 at the start of a step: their slopes, or values soon after it."""
         piece, t, h = stop_gradient((piece, t, h))
-        zero = xnp.zeros_like(like)
-        along = lambda p: self._along(piece, t, h, p)  # noqa: E731
-        slope = jvp(along, (zero,), (zero + 1,))[1]
-        return xnp.where(slope == 0, along(zero + 2.0**-7), slope)
+        slope = self._slope(piece[0], t)
+        return xnp.where(slope == 0, self._along(piece, t, h, xnp.full_like(like, 2.0**-7)), slope)
+
+    def _slope(self, y, t):
+        """Of all functions in time, from f: between the ends of a step rounding may hide it."""
+        return jvp(self.values, (y, t), (stop_gradient(self.f(y, t)), xnp.ones_like(t)))[1]
 
     def _rounding(self, piece, at, t, when):
         """By how much the functions move with rounding errors of the state, the time and the part of a step."""
@@ -163,12 +214,8 @@ class Watch:
         return xnp.max(xnp.abs(xnp.stack(found) - self.values(at, when)), axis=0)
 
     def _jumped(self, e, y, t):
-        vector = self.unravel.ravel(e.jump(self.unravel(y), t))  # pyright: ignore[reportOptionalCall]
-        if typeof(vector).shape != typeof(y).shape:
-            raise errors.shape_mismatch(
-                "pde.integrate", "jump must give a state like x0", state=y, jump=vector
-            )
-        return vector.astype(typeof(y).dtype)
+        made = e.jump(self.unravel(y), t)  # pyright: ignore[reportOptionalCall]
+        return self.unravel.ravel(made, "jump(u, t)").astype(typeof(y).dtype)
 
     def _kept(self, seen, piece, t, h, part, there):
         count, ts, ys = seen["count"], seen["t"], seen["y"]
@@ -189,16 +236,20 @@ class Watch:
         )
 
     def _located(self, piece, t, h, before, there):
-        """The parts of the step at which the functions vanish, by halving; derivatives are those of the zeros."""
+        """The parts of the step at which the functions vanish, by halving; NaN where the functions are.
+
+        Derivatives are those of the zeros.
+        """
         fixed = stop_gradient((piece, t, h, before))
-        tiny = float(xnp.finfo(typeof(t).dtype).eps)
+        tiny = _soon(t) / _SOONEST
 
         def halve(s):
             low, high = s
             middle = (low + high) / 2
             value = self._along(*fixed[:3], middle)
             same = ((value > 0) == (fixed[3] > 0)) & (value != 0)
-            return xnp.where(same, middle, low), xnp.where(same, high, middle)
+            upper = xnp.where(xnp.isnan(value), np.nan, xnp.where(same, high, middle))
+            return xnp.where(same, middle, low), upper
 
         zero = xnp.zeros_like(before)
         # own loop: inside of a step

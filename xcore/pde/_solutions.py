@@ -12,6 +12,13 @@ from ._poisson import UNBALANCED, unbalanced
 
 _ROUNDED = 1e-5  # of its size: a mean that may be nothing but rounding, in single precision
 _MANY_CYCLES = 25  # a factor of a half per cycle and worse, where 0.15 is usual
+# where a run could not go on at an event, by its status
+_AT_EVENTS = {
+    int(Status.stagnation): "events accumulate at t = {t:.6g}: events[{n}] is met again and again, sooner than "
+    "rounding of times and states can tell; end the run there by terminal=, of so many zeros, or let it no longer jump",
+    int(Status.not_finite): "the function of events[{n}] is NaN at t = {t:.6g}, so that a change of its sign would not "
+    "be seen; write one that is finite on both sides of its zero, as u - 2.7 in place of log(u - 1.7)",
+}  # fmt: skip
 
 
 @struct
@@ -98,6 +105,7 @@ class TrajectorySolution(Solution):
       ended: of ``march``, and of ``integrate`` for stiff equations and with events: how far it came, in the end or by
         an event that is terminal; states at times beyond are NaN.
       events: a row, how often each event was seen.
+        ``stats["blamed"]`` is the number of the one at which the run could not go on, or -1.
       t_events, y_events: of each event, times and states of its first zeros; NaN where there were fewer.
 
     >>> import xcore as xc
@@ -121,6 +129,8 @@ class TrajectorySolution(Solution):
         """The status in words."""
         if np.all(np.asarray(self.ok)):
             return Status.success.message
+        if said := self._of_event():
+            return said
         left, unsolved = (float(np.min(np.asarray(x))) for x in (self.left, self.unsolved))
         short = {
             int(Status.stagnation): "the steps became shorter than rounding, as before a pole",
@@ -145,6 +155,19 @@ class TrajectorySolution(Solution):
                 "count time from where the run starts, or take wider numbers"
             )
         return f"the linear system of a step before t = {unsolved:.6g} was not solved"
+
+    def _of_event(self) -> str:
+        """What is said where a run could not go on at an event; the first of a batch."""
+        status, which, t = np.broadcast_arrays(
+            *map(np.asarray, (self.status, self.stats.get("blamed", -1), self.ended))
+        )
+        hit = (which >= 0) & np.isin(status, [*_AT_EVENTS])
+        left = float(np.min(np.asarray(self.left)))
+        if not hit.any() or left == np.inf:
+            return ""
+        at = np.argmax(hit)
+        said = _AT_EVENTS[int(status.flat[at])].format(n=which.flat[at], t=t.flat[at])
+        return f"{said}; the states from t = {left:.6g} on are NaN"
 
 
 def too_long(longest) -> str:

@@ -87,8 +87,8 @@ def estimated(tableau: Tableau, slopes, like, dt):
     return tree.map(smaller, fine, moved(zero, slopes, tableau.coarse, dt))
 
 
-def check_tree(who: str, slope, structure) -> None:
-    """Raises where f gives other containers than those of its state."""
+def check_tree(who: str, slope, structure, what: str = "f(u, t)") -> None:
+    """Raises where f, or another function of the state, gives other containers than those of its state."""
     given = tree.structure(slope)
     if given != structure:
         advice = "xnp.stack([…]) makes one array of several numbers, and xnp.asarray(x0) of a list to start from."
@@ -96,13 +96,14 @@ def check_tree(who: str, slope, structure) -> None:
         said = [
             "one array" if s == one else str(s)[len("PyTreeDef(") : -1] for s in (given, structure)
         ]
-        raise errors.bad_argument(who, "f(u, t)", said[0], f"of the form of u, {said[1]}", advice)
+        raise errors.bad_argument(who, what, said[0], f"of the form of u, {said[1]}", advice)
 
 
-def check_slope(who: str, k, shape: tuple) -> None:
+def check_slope(who: str, k, shape: tuple, what: str = "f(u, t)") -> None:
     """Raises where f gives an array that fits its state by broadcasting only; a number is one for all elements."""
     if xnp.shape(k) not in ((), shape):
-        raise errors.shape_mismatch(who, f"need f(u, t) of the shape of u, {shape}", f=k)
+        name = what.partition("(")[0]
+        raise errors.shape_mismatch(who, f"need {what} of the shape of u, {shape}", **{name: k})
 
 
 def moved(u, slopes, weights, dt):

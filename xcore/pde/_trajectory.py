@@ -355,7 +355,8 @@ def integrate(
         events and with ``max_step``, atol may be a tree like x0, and an rtol below ten rounding errors counts as these.
       first_step, max_step: the length of the first step, and of the longest.
       events: an ``Event`` or function of (u, t), or a list of them, whose zeros are looked for; times and
-        states of them are in the report. States at times behind an event that is terminal are NaN.
+        states of them are in the report. States at times behind an event that is terminal are NaN, as are those
+        behind where events accumulate, or their functions are NaN, which the report says.
       jac: for stiff equations, how the linear systems are solved: "dense" by factors of the Jacobian; "sparse" by
         those of a sparse one, whose places are found from f and whose elements are coloured; "krylov" by GMRES with
         products only. "auto" takes the first for up to 100 unknowns, and where more than a tenth of the
@@ -509,7 +510,8 @@ def _answer(found: TrajectorySolution, u):
     why = Status(int(found.status))
     words = {Status.stagnation: "the steps became shorter than rounding, as before a pole"}
     said = f"the states from t = {float(found.left):.6g} on are NaN: {words.get(why, why.message)}"
-    said = said if float(found.left) < np.inf else found.message
+    own = float(found.left) == np.inf or int(found.stats.get("blamed", -1)) >= 0
+    said = found.message if own else said
     warnings.warn(
         f"xcore.pde.integrate: {said}. report=True tells it without this warning, also inside of "
         "jit and vmap.",
