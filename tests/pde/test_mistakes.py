@@ -72,3 +72,34 @@ def test_integrals_of_what_is_no_field_say_what_one_is(op):
     for wrong in ((3, 3), (10, 10)):
         with pytest.raises(ValueError, match=r"\.field: operands need a function, or an array"):
             op.integrate(np.ones(wrong))
+
+
+@pytest.mark.parametrize("length", [1e-200, 1e200])
+@pytest.mark.parametrize(
+    "grid",
+    [
+        lambda x: Grid(8, 0.0, x), lambda x: Grid((4, 8), 0.0, (x, 1.0)), lambda x: Grid.cells(8, 0.0, x),
+        lambda x: Grid(2, stretched=((0.0, x / 3, x),)),
+    ],
+)  # fmt: skip
+def test_lengths_whose_squares_are_out_of_the_range_are_refused(grid, length):
+    for op in (Laplacian(grid(length)), Diffusion(grid(length), 1.0)):
+        with pytest.raises(
+            ValueError, match="widths of the grid's cells must be such that their squares"
+        ):
+            pde.solve(op, 1.0)
+
+
+@pytest.mark.parametrize("tableau", [pde.DORMAND_PRINCE, pde.RODAS5P])
+def test_lists_of_numbers_are_no_arrays(tableau):
+    for x0, f in (
+        ([1.0, 2.0], lambda u, t: -u),
+        ((1.0, 2.0), lambda u, t: u * 0.5),
+        ([1.0], lambda u, t: u + 1.0),
+    ):
+        with pytest.raises(ValueError, match=r"x0 must be .*write xcore\.numpy\.asarray\(x0\)"):
+            pde.integrate(f, x0, [0.0, 1.0], tableau=tableau)
+    got = pde.integrate(lambda u, t: [-u[0], -u[1]], [1.0, 2.0], [0.0, 1.0], tableau=tableau)
+    np.testing.assert_allclose([x[1] for x in got], np.exp(-1) * np.array([1, 2]), rtol=1e-4)
+    with pytest.raises(TypeError, match="'str'"):  # of another reason
+        pde.integrate(lambda u, t: [-u[0], "a" - u[1]], [1.0, 2.0], [0.0, 1.0], tableau=tableau)

@@ -24,7 +24,7 @@ from ._estimate import MOST, anew, by_hand, compare, ladder, refined
 from ._fields import GridOperator
 from ._general import simpler, solve_any, values_known
 from ._geometry import coarser_masked
-from ._grid import size
+from ._grid import Grid, size
 from ._judge import default_rtol, judged
 from ._laplacian import Laplacian
 from ._masked import Masked
@@ -122,6 +122,7 @@ def solve(
         answer = answer.replace(certificate=Certificate(more=more))
         return answer if report else answer.check().value
     op, f = _known_form(who, op, f, method)
+    _check_lengths(who, op)
     op.checked_for(who, method, estimate)
     if _by_elements(op, method, cycle, smoother, estimate):
         _only_by_default(who, estimate, cycle, smoother)
@@ -164,6 +165,19 @@ def _refined(who: str, again: Callable, op, f, estimate, of, rtol: float) -> Fie
 
 
 _MORE = f" than {MOST} unknowns with pde.refine(make, f, grid, of=…, rtol=…, most=…)"
+
+
+def _check_lengths(who: str, op) -> None:
+    """That squares of cells' widths are numbers: operators divide by them, before there are arrays."""
+    grid, limits = getattr(op, "grid", None), np.finfo(float)
+    if not isinstance(grid, Grid):
+        return
+    widths = np.concatenate([grid.widths(i) for i in range(grid.ndim)])
+    for width in (float(widths.min()), float(widths.max())):
+        if not float(limits.tiny) ** 0.5 <= width <= float(limits.max) ** 0.5:
+            want = "such that their squares are in the range of float64"
+            advice = "Take another unit of length."
+            raise errors.bad_argument(who, "widths of the grid's cells", width, want, advice)
 
 
 def _lost(op, answer: FieldSolution) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import warnings
 from collections.abc import Callable, Sequence
@@ -18,7 +19,7 @@ from .._core import Array, ArrayLike, PyTree, dtypes, errors, require, static, s
 from .._core.source import stack_level
 from .._iterate import told
 from .._solution import Status
-from .._width import as_wide
+from .._width import are_plain, as_wide
 from ._adaptive import Run as AdaptiveRun
 from ._adaptive import shortest
 from ._boundary import as_dtype
@@ -410,8 +411,24 @@ def integrate(
         return careful_where_differentiated(steps, u, times, *inputs)
 
     known = type(times) is Array  # others may turn back
-    found = as_one_program(run if known else in_order(run), u, times.astype(dtype))
+    with _told_of_lists(x0):
+        found = as_one_program(run if known else in_order(run), u, times.astype(dtype))
     return found if report else _answer(found, u)
+
+
+@contextlib.contextmanager
+def _told_of_lists(x0):
+    """Where f computes with a list of numbers as if it were an array, what to write."""
+    try:
+        yield
+    except TypeError as e:
+        about = any(word in str(e) for word in ("list", "tuple", "sequence"))
+        given = isinstance(x0, (list, tuple)) and are_plain(x0)
+        if isinstance(e, errors.XcoreError) or not (about and given):
+            raise
+        advice = "Lists and tuples are trees of numbers: write xcore.numpy.asarray(x0)."
+        want = f"what f can compute with, which said: {e}"
+        raise errors.bad_argument("pde.integrate", "x0", x0, want, advice) from e
 
 
 def check_method(tableau) -> None:
