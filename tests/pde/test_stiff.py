@@ -235,7 +235,7 @@ def test_trees_complex_numbers_and_tolerances_of_elements():
 
 @pytest.mark.parametrize("wrong, told", [
     ({"tableau": "Radau"}, "RODAS5P"), ({"jac": "banded"}, "krylov"), ({"atol": np.ones(5)}, "atol"), ({"max_step": -1.0}, "max_step"),
-    ({"f": lambda u, t: (u, u)}, "integrate"), ({"events": 3}, "events"), ({"events": lambda u, t: u}, "one number"),
+    ({"f": lambda u, t: (u, u)}, "integrate"), ({"events": 3}, "events"), ({"events": lambda u, t: u}, "one real number"),
 ])  # fmt: skip
 def test_wrong_arguments_are_named(wrong, told):
     given = {"f": lambda u, t: -u, "x0": xnp.ones(2), "t_eval": [0.0, 1.0]} | wrong
