@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import warnings
 from collections.abc import Callable, Sequence
@@ -411,21 +410,19 @@ def integrate(
         return careful_where_differentiated(steps, u, times, *inputs)
 
     known = type(times) is Array  # others may turn back
-    with _told_of_lists(x0):
+    try:
         found = as_one_program(run if known else in_order(run), u, times.astype(dtype))
+    except TypeError as e:
+        _tell_of_lists(x0, e)
+        raise
     return found if report else _answer(found, u)
 
 
-@contextlib.contextmanager
-def _told_of_lists(x0):
+def _tell_of_lists(x0, e: TypeError) -> None:
     """Where f computes with a list of numbers as if it were an array, what to write."""
-    try:
-        yield
-    except TypeError as e:
-        about = any(word in str(e) for word in ("list", "tuple", "sequence"))
-        given = isinstance(x0, (list, tuple)) and are_plain(x0)
-        if isinstance(e, errors.XcoreError) or not (about and given):
-            raise
+    about = any(word in str(e) for word in ("list", "tuple", "sequence"))
+    given = isinstance(x0, (list, tuple)) and are_plain(x0)
+    if about and given and not isinstance(e, errors.XcoreError):
         advice = "Lists and tuples are trees of numbers: write xcore.numpy.asarray(x0)."
         want = f"what f can compute with, which said: {e}"
         raise errors.bad_argument("pde.integrate", "x0", x0, want, advice) from e
