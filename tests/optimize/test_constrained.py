@@ -148,8 +148,9 @@ def test_a_cusp_without_multipliers_is_not_called_a_success(method):
     found = xo.minimize_constrained(
         lambda x: (x[0] - 2) ** 2 + x[1] ** 2, start, (), cusp, method=method, bounds=(0.0, None)
     )
-    # multipliers near there have ten digits: rounding, and so the processor, says whether any are found
-    assert found.status in (xo.Status.degenerate, xo.Status.stagnation)
+    # multipliers near there have ten digits: rounding, and so the processor, says whether any are found, and whether
+    # ever shorter steps end before their limit does
+    assert found.status in (xo.Status.degenerate, xo.Status.stagnation, xo.Status.max_steps)
     assert "LICQ" in found.message or method == "sqp"
     np.testing.assert_allclose(found.fun, 1, atol=1e-2)  # near the solution, but uncertified
 
