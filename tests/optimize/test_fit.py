@@ -124,3 +124,16 @@ def test_lists_are_no_data(data):
         xo.fit(lambda p, b: p**2, 0.0, data, xo.sgd(0.1))
     rows = xnp.ones(2), np.ones(2)  # lists of arrays are trees as others are
     assert xo.fit(lambda p, b: p**2, 0.0, [*rows], xo.sgd(0.1)).epoch == 1
+
+
+def test_a_callback_beside_a_progress_bar(capfd):
+    line = lambda w, batch: xnp.mean((w * batch[0] - batch[1]) ** 2)
+    x = xnp.linspace(0.0, 1.0, 8)
+    seen = []
+    done = xo.fit(
+        line, xnp.asarray(0.0), (x, 3 * x), xo.sgd(0.5), epochs=5, progress="training",
+        callback=lambda f: seen.append(int(f.epoch)) or f.epoch == 3,
+    )  # fmt: skip
+    assert seen == [1, 2, 3] and int(done.epoch) == 3
+    shown = capfd.readouterr().err
+    assert "training" in shown and "3/5" in shown

@@ -12,6 +12,7 @@ there are at most ten calls a second, so cheap steps stay cheap. Used by a loop 
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import sys
 import time
@@ -85,6 +86,17 @@ def _open(desc: str, total):
     except ImportError:
         return Line(desc, total)
     return tqdm(desc=desc or None, total=total, mininterval=_INTERVAL, miniters=1)
+
+
+@contextlib.contextmanager
+def counted(progress, total: int):
+    """A function that counts one step of a loop in Python, in a bar where one is wanted."""
+    shown = _open(progress if isinstance(progress, str) else "", total) if progress else None
+    try:
+        yield lambda: shown and shown.update(1)
+    finally:
+        if shown:
+            shown.close()
 
 
 class _Run:

@@ -10,6 +10,7 @@ import numpy as np
 from .. import numpy as xnp
 from .. import random
 from .._control import jit, scan, value_and_grad
+from .._control.progress import counted
 from .._core import Key, PyTree, dtypes, errors, is_evaluating, struct, tree, typeof
 from ._transform import GradientTransformation, apply_updates
 
@@ -125,38 +126,41 @@ def fit(
 
         numbers = start.epoch + xnp.arange(epochs, dtype=np.int32)
         state = (start.params, start.opt_state)
-        (params, opt_state), losses = scan(one_epoch, state, numbers, progress=progress)
+        (params, opt_state), losses = scan(
+            one_epoch, state, numbers, progress=progress if callback is None else False
+        )
         return TrainState(params, opt_state, start.epoch + np.int32(epochs), losses)
 
     go = jit(run, static_argnums=3) if is_evaluating() else run
     start = start.replace(losses=None)
     if callback is None or not epochs:
         return go(start, data, key, epochs)
-    _check_callback(callback, progress)
-    return _watched(lambda start: go(start, data, key, 1), start, epochs, callback)
+    _check_callback(callback)
+    with counted(progress, int(epochs)) as count:
+        return _watched(lambda start: go(start, data, key, 1), start, epochs, callback, count)
 
 
-def _watched(one_epoch, start: TrainState, epochs: int, callback) -> TrainState:
-    """Epoch by epoch, until the callback says that it is enough."""
+def _watched(one_epoch, start: TrainState, epochs: int, callback, count) -> TrainState:
+    """Epoch by epoch, each counted, until the callback says that it is enough."""
     losses = []
     for _ in range(epochs):
         found = one_epoch(start)
         start = found.replace(losses=None)
         losses.append(found.losses)
+        count()
         if callback(found):
             break
     return start.replace(losses=xnp.concatenate(losses) if losses else None)
 
 
-def _check_callback(callback, progress) -> None:
+def _check_callback(callback) -> None:
     if not callable(callback):
         raise TypeError(
             f"xcore.optimize.fit: callback must be a function, given {errors.describe(callback)}."
         )
-    if progress or not is_evaluating():
+    if not is_evaluating():
         raise ValueError(
-            "xcore.optimize.fit: a callback runs between compiled epochs: not inside of jit, grad or vmap, and "
-            "without a progress bar."
+            "xcore.optimize.fit: a callback runs between compiled epochs: not inside of jit, grad or vmap."
         )
 
 
