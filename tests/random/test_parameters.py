@@ -280,3 +280,19 @@ def test_distinct_categories_with_weights():
     ]
     with pytest.raises(ValueError, match=r"logits must have at least 3 categories .* given 2"):
         random.categorical(KEY, logits, shape=(3, 2), replace=False)
+
+
+@pytest.mark.parametrize("bounds", [(0, 1e39), (0.0, np.inf), (np.nan, 1.0), (-np.inf, 0)])
+def test_numbers_that_are_no_bounds_of_uniform(bounds):
+    with pytest.raises(ValueError, match=r"m(ax|in)val must be a finite number of float32"):
+        random.uniform(random.key(0), (2,), "float32", *bounds)
+    if np.isfinite(bounds).all():
+        x = random.uniform(random.key(0), (100,), "float64", *bounds)
+        assert 0 <= x.min() and x.max() < bounds[1]
+
+
+@pytest.mark.parametrize("high", [np.int8(127), np.array([127], np.int8), np.uint8(255), 127])
+def test_endpoints_of_narrow_integers(high):
+    g = random.Generator(random.key(1))
+    x = np.asarray(g.integers(0, high, 4000, endpoint=True, dtype=getattr(high, "dtype", None)))
+    assert x.min() == 0 and x.max() == np.max(high)

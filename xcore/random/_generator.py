@@ -99,7 +99,7 @@ class Generator:
     ) -> Array:  # fmt: skip
         """Integers in [low, high), or in [0, low); ``endpoint`` includes the upper bound."""
         low, high = (0, low) if high is None else (low, high)
-        high = high + 1 if endpoint else high  # pyright: ignore[reportOperatorIssue]
+        high = _beyond(high) if endpoint else high
         _check_range(low, high)
         shape = _shape_of(size, low, high)
         who = "random.Generator.integers"
@@ -427,6 +427,15 @@ def _shape_of(size, *parameters) -> tuple:
     if size is None:
         return np.broadcast_shapes(*[np.shape(p) for p in parameters])
     return _or_none(size)
+
+
+def _beyond(high):
+    """One more, which the largest integer of a narrow dtype has no room for."""
+    if isinstance(high, np.integer):
+        return int(high) + 1
+    if isinstance(high, np.ndarray) and high.dtype.kind in "iu" and high.dtype.itemsize < 8:
+        high = high.astype(np.int64)
+    return high + 1
 
 
 def _check_range(low, high) -> None:

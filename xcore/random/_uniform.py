@@ -12,7 +12,18 @@ from .._core import boundary, dtypes, errors, typeof
 from ..numpy._promote import as_array
 from ._from_bits import bits_for, mantissa_uniform
 from ._keys import consumed, single_key, words_of
-from ._source import Source, bound, concrete, draw, fit, floating, normal_of, ordered, shape_for
+from ._source import (
+    Source,
+    bound,
+    concrete,
+    draw,
+    fit,
+    floating,
+    is_lenient,
+    normal_of,
+    ordered,
+    shape_for,
+)
 from ._staged import staged
 from ._streams import UINT, halves, is_listed
 
@@ -74,6 +85,15 @@ def _is_interval(low, high) -> bool:
     return isinstance(low, (int, float)) and isinstance(high, (int, float)) and low <= high
 
 
+def _check_held(dtype, **bounds) -> None:
+    """Numbers of Python are finite in the dtype of the result."""
+    most = float(dtypes.finfo(floating("uniform", dtype)).max)
+    for name, value in bounds.items():
+        if isinstance(value, (int, float)) and not abs(value) <= most and not is_lenient():
+            want = f"a finite number of {dtypes.as_dtype(floating('uniform', dtype))}, up to {most:.3g}"
+            raise errors.bad_argument("random.uniform", name, value, want)
+
+
 @boundary
 def uniform(key, shape=(), dtype=None, minval=0.0, maxval=1.0):
     """Uniform random numbers in [minval, maxval).
@@ -91,6 +111,7 @@ def uniform(key, shape=(), dtype=None, minval=0.0, maxval=1.0):
     """
     if _is_number(minval, 0) and _is_number(maxval, 1):
         return draw("uniform", _uniform, key, shape, dtype, narrow=True)
+    _check_held(dtype, minval=minval, maxval=maxval)
     bounds = bound("minval", minval), bound("maxval", maxval)
     if not _is_interval(minval, maxval):
         bounds = ordered("uniform", *bounds)
