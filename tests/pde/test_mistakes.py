@@ -103,3 +103,11 @@ def test_lists_of_numbers_are_no_arrays(tableau):
     np.testing.assert_allclose([x[1] for x in got], np.exp(-1) * np.array([1, 2]), rtol=1e-4)
     with pytest.raises(TypeError, match="'str'"):  # of another reason
         pde.integrate(lambda u, t: [-u[0], "a" - u[1]], [1.0, 2.0], [0.0, 1.0], tableau=tableau)
+
+
+@pytest.mark.parametrize("given", [lambda u: u.max(), "heat", -1.0, float("nan")])
+def test_figures_without_a_name(given):
+    with pytest.raises(
+        ValueError, match=r"seconds must be a number, 0 or more, .* Figures have names"
+    ):
+        pde.Print(given)

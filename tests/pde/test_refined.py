@@ -322,3 +322,14 @@ def test_what_is_remembered_is_no_part_of_an_operator():
     back = pickle.loads(pickle.dumps(op))
     np.testing.assert_array_equal(back(xnp.ones(7)), op(xnp.ones(7)))
     assert len(xc.tree.leaves(back)) == len(xc.tree.leaves(op))
+
+
+def test_refining_under_transformations_is_told():
+    of = lambda u, op: op.integrate(u)
+    solved = lambda a: pde.solve(pde.Diffusion(pde.Grid(12), a), -1.0, rtol=1e-2, of=of)
+    made = lambda a: pde.refine(lambda g: pde.Diffusion(g, a), -1.0, pde.Grid(8), of=of)
+    for f in (xc.jit(solved), lambda a: xc.vmap(solved)(xnp.ones(2) * a), xc.jit(made)):
+        with pytest.raises(
+            xc.errors.ConcretizationError, match=r"with rtol and of grids are refined"
+        ):
+            f(1.5)

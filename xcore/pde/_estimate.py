@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import dtypes, errors, typeof
+from .._core import Tracer, dtypes, errors, typeof
 from .._solution import Certificate, Status, first_that_holds
 from ..numpy._select import safe_divide
 from ._anew import maker
@@ -73,6 +73,8 @@ def refined(
     for grid, next_one in itertools.pairwise(grids):  # own loop: each step is another program
         op = make(grid)
         answer = solve(op, f)
+        if isinstance(answer.status, Tracer):
+            raise errors.ConcretizationError(_TRACED.format(who=who))
         values.insert(0, functional(who, of, answer.value, op))
         error, order = _of_functional(values, 2.0 ** accuracy(op))
         relative = _relative(error, values[0])
@@ -89,6 +91,10 @@ def refined(
     )  # fmt: skip
 
 
+_TRACED = (
+    "xcore.{who}: with rtol and of grids are refined until a value is known, and how far depends on values: not under "
+    "jit and vmap. Estimate it on one grid, by of= without rtol, or refine outside and solve on that grid inside."
+)
 _ROUNDED = ": the residual of the equations is above rtol; take wider numbers, or another method"
 
 

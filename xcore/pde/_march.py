@@ -207,6 +207,11 @@ class Print:
     def __init__(
         self, seconds: float = 0.0, file: Any = None, **figures: Callable[..., Any]
     ) -> None:
+        if not isinstance(seconds, (int, float)) or not seconds >= 0:
+            advice = "Figures have names: Print(mass=lambda u: u.sum())."
+            raise errors.bad_argument(
+                "pde.Print", "seconds", seconds, "a number, 0 or more", advice
+            )
         for name, f in figures.items():
             if not callable(f):
                 raise errors.bad_argument("pde.Print", name, f, "a function of u, or of (u, t)")
