@@ -9,6 +9,7 @@ import functools
 from collections.abc import Callable
 
 from .._core import bind, boundary, dtypes, errors, is_evaluating, trace_program, tree, typeof
+from .._core.eval import to_value
 from .._core.typing import P, R
 from .._ops import broadcast, zeros
 from .._ops.elementwise import to_user
@@ -172,7 +173,7 @@ class custom_vmap:
         if self.vmap_rule is None:
             raise errors.no_custom_rule("custom_vmap", name, "def_vmap")
         if is_evaluating():
-            return self.fun(*args, **kwargs)
+            return tree.map(lambda x: to_user(to_value(x)), self.fun(*args, **kwargs))
         given = self.signature.split(args, kwargs)
         made = []
 
