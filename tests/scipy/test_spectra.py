@@ -46,3 +46,12 @@ def test_what_does_not_fit():
                            ({"window": np.ones(99)}, "window"), ({"average": "mode"}, "average")):  # fmt: skip
         with pytest.raises(ValueError, match=match):
             ours.welch(X, **options)
+
+
+def test_the_density_of_samples_with_themselves_is_real():
+    for x in (np.arange(80) % 7.0, np.arange(80) % 7 + 1j):
+        for y in (x, None):
+            p = ours.csd(x, y, nperseg=16)[1]
+            wanted = theirs.csd(x, x, nperseg=16)[1]
+            assert p.dtype == wanted.dtype
+            np.testing.assert_allclose(p, wanted, atol=1e-12)

@@ -107,7 +107,7 @@ def csd(
     """(frequencies, cross spectral density of x and y) by Welch's method of averaged segments.
 
     Args:
-      x, y: samples; the shorter one is filled up with zeros.
+      x, y: samples; the shorter one is filled up with zeros. Of x alone (y None, or x itself) the density is real.
       fs: samples per unit of time.
       window: a name that ``scipy.signal.get_window`` knows, or an array of weights.
       nperseg: samples of a segment, 256 by default, or as many as there are.
@@ -127,6 +127,7 @@ def csd(
     who = "signal.csd"
     check(who, "scaling", scaling, ("density", "spectrum"))
     check(who, "average", average, ("mean", "median"))
+    own = y is None or y is x
     x = xnp.moveaxis(inexact(x), axis, -1)
     y = x if y is None else xnp.moveaxis(inexact(y), axis, -1)
     longest = max(typeof(x).shape[-1], typeof(y).shape[-1])
@@ -134,6 +135,7 @@ def csd(
     one_sided = bool(return_onesided and not dtypes.is_complex(xnp.result_type(x, y)))
     key = tuple(weights), len(weights) - noverlap, nfft, detrend, one_sided
     p = _averaged(x, y, key, average, longest)
+    p = xnp.real(p) if own else p
     total = float(np.sum(weights) ** 2 if scaling == "spectrum" else np.sum(weights**2))
     p = p / total if scaling == "spectrum" else p / (total * fs)
     dtype = dtypes.to_real(typeof(p).dtype)
@@ -185,6 +187,5 @@ def welch(
     >>> float(f[xnp.argmax(p)])
     0.125
     """
-    f, p = csd(x, None, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis,
+    return csd(x, None, fs, window, nperseg, noverlap, nfft, detrend, return_onesided, scaling, axis,
                average)  # fmt: skip
-    return f, p.real
