@@ -2,7 +2,8 @@
 
 import pytest
 
-from tools.site import facts
+import xcore.optimize as xo
+from tools.site import facts, uses
 from tools.site.names import places
 
 # Dealt out by their place in the list, so that a new function is tried too.
@@ -14,8 +15,36 @@ def test_rows_are_true(place):
     assert facts.facts(place) == facts.table().get(place.name)
 
 
-def test_no_derivative_differs_from_differences_of_values():
-    assert [f for f in facts.table().values() if f.derivative.startswith("differs")] == []
+CLASSES = [p for i, p in enumerate(facts.of_classes()) if i % 12 == 5]
+
+
+@pytest.mark.parametrize("place", CLASSES, ids=lambda p: p.name)
+def test_rows_of_classes_are_true(place):
+    assert facts.facts(place) == facts.table().get(place.name)
+
+
+def test_a_class_has_a_row_or_a_reason():
+    assert {p.name for p in facts.of_classes()} <= set(facts.table())
+    assert uses.without_rows() <= set(places())
+    assert uses.without_rows().isdisjoint(facts.table())
+
+
+def test_classes_are_tried_through_what_their_example_uses_them_in():
+    via = {name: row.via for name, row in facts.table().items()}
+    assert via["xcore.linalg.CG"] == "xcore.linalg.linear_solve"
+    assert via["xcore.optimize.Wolfe"] == "xcore.optimize.minimize"  # inside of a method
+    assert via["xcore.pde.Tableau"] == "xcore.pde.trajectory"
+    assert via["xcore.sparse.Sparse"] == "__matmul__"
+    assert via["xcore.linalg.LDL"] == "xcore.linalg.ldl"
+    assert via["xcore.decomp.CP"] == "to_dense"
+
+
+def test_an_example_leaves_functions_and_methods_as_they_were():
+    laplacian, bfgs = (places()[n] for n in ("xcore.pde.Laplacian", "xcore.optimize.BFGS"))
+    methods, minimize = {m: getattr(laplacian.value, m) for m in uses.METHODS[:2]}, xo.minimize
+    uses.recorded(laplacian), uses.recorded(bfgs)
+    assert {m: getattr(laplacian.value, m) for m in methods} == methods
+    assert xo.minimize is minimize
 
 
 # Known of each without the table: by formulas, and by what other pages say.
@@ -42,5 +71,5 @@ def test_nothing_that_has_slopes_is_said_to_be_a_step():
     assert not [n for n in steps - known if n.startswith(smooth)]
 
 
-def test_every_row_is_of_a_function():
+def test_every_row_is_of_a_public_name():
     assert set(facts.table()) <= set(places())

@@ -5,20 +5,17 @@ python -m tools.site.facts [names that begin so]     writes tools/site/facts.tsv
 The example of a docstring is run with the function replaced by one that keeps what it is called with. On these
 arguments it is traced, batched, differentiated (the derivative is held against differences of the values in double
 precision, and the transposed derivative against it), given other dtypes, and lowered for other platforms. Of
-optimizers, schedules and proximal maps what they make is tried, of distributions the density, and of functions
-that make arrays of nothing the dtypes. A test does it again for a part of the rows (`tests/site/test_facts.py`).
+optimizers, schedules and proximal maps what they make is tried, of distributions the density, of functions that make
+arrays of nothing the dtypes, and of classes what their example uses an instance for (`uses.py`). A test does it
+again for a part of the rows (`tests/site/test_facts.py`).
 """
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import datetime
-import doctest
 import functools
-import importlib
 import inspect
-import io
 import platform
 import sys
 import warnings
@@ -33,8 +30,7 @@ import xcore as xc
 import xcore.numpy as xnp
 from xcore.stats._family import Family
 
-from . import families
-from .imports import surroundings
+from . import families, uses
 from .names import Place, places
 
 FILE = Path(__file__).with_name("facts.tsv")
@@ -102,10 +98,11 @@ class Call(NamedTuple):
 
     f: Callable
     arrays: list
+    via: str = ""
 
 
 class Facts(NamedTuple):
-    """A row: what `jit`, `vmap`, `grad` give, which dtypes are taken, where it compiles."""
+    """A row: what `jit`, `vmap`, `grad` give, which dtypes are taken, where it compiles; of a class through what."""
 
     name: str
     jit: str
@@ -114,82 +111,28 @@ class Facts(NamedTuple):
     dtypes: str
     cuda: str
     tpu: str
+    via: str = ""
 
 
 # ----- The call -----
-
-
-class _Seen(Exception):
-    """Ends an example once the call is known."""
-
-
-def recorded(place: Place) -> tuple[tuple, dict] | None:
-    """Arguments of the first call in the example of a function."""
-    kept: list[tuple[tuple, dict]] = []
-
-    @functools.wraps(place.value)  # pyright: ignore[reportArgumentType]
-    def keep(*args, **kwargs):
-        kept.append((args, kwargs))
-        raise _Seen
-
-    examples = doctest.DocTestParser().get_examples(inspect.getdoc(place.value) or "")
-    around = {n: keep if v is place.value else v for n, v in surroundings(place.value).items()}
-    scope: dict[str, Any] = {"xc": xc, "xnp": xnp, "np": np} | around | {place.short: keep}
-    with _replaced(place, keep), contextlib.redirect_stdout(io.StringIO()):
-        for example in examples:
-            try:
-                exec(compile(example.source, "<example>", "single"), scope)
-            except _Seen:
-                break
-            except Exception:
-                if not example.exc_msg:
-                    return None
-    if not kept and (other := _of_one_text(place)):
-        return recorded(other)
-    return kept[0] if kept and not any(_traced(leaf) for leaf in xc.tree.leaves(kept[0])) else None
-
-
-def _of_one_text(place: Place) -> Place | None:
-    """The function whose docstring this one has taken, which its example calls."""
-    doc = inspect.getdoc(place.value)
-    found = [p for p in places().values() if p.short == place.short and p is not place]
-    return next((p for p in found if ">>>" in (doc or "") and inspect.getdoc(p.value) == doc), None)
-
-
-def _traced(leaf) -> bool:
-    """As in the example of a collective, whose axis is there under vmap only."""
-    return isinstance(leaf, xc.core.Tracer)
-
-
-@contextlib.contextmanager
-def _replaced(place: Place, other: Callable):
-    homes = [name.rpartition(".") for name in (place.name, *place.aliases)]
-    modules = [(importlib.import_module(package), short) for package, _, short in homes]
-    for module, short in modules:
-        setattr(module, short, other)
-    try:
-        yield
-    finally:
-        for module, short in modules:
-            setattr(module, short, place.value)
 
 
 def call(place: Place, **more: Any) -> Call | None:
     """The function of the arrays in its example; numbers that can be arrays are."""
     if isinstance(place.value, Family):
         return _density(place.value)
-    got = recorded(place)
-    if got is None:
+    use = uses.recorded(place)
+    if use is None:
         return None
-    got = got[0], {**got[1], **more}
-    tries = [_of_arrays(place.value, got, n) for n in (float | complex, (), int | float | complex)]  # pyright: ignore
+    use = use._replace(kwargs={**use.kwargs, **more})
+    tries = [_of_arrays(use, n) for n in (float | complex, (), int | float | complex)]
     for made in tries:
         if (
             made.arrays
             and _tried(lambda made=made: xc.eval_shape(made.f, *made.arrays)) is not None
         ):
             return made
-    return _of_what_it_makes(place.value, *got) or tries[1]  # pyright: ignore
+    return _of_what_it_makes(use.f, use.args, use.kwargs) or tries[1]
 
 
 def _density(family: Family) -> Call:
@@ -221,8 +164,8 @@ def _given(made: Call) -> bool:
     return shapes is not None and all(hasattr(s, "dtype") for s in xc.tree.leaves(shapes))
 
 
-def _of_arrays(f: Callable, given: tuple, numbers: Any) -> Call:
-    leaves, tree = xc.tree.flatten(_as_arrays(given, numbers))
+def _of_arrays(use: uses.Use, numbers: Any) -> Call:
+    leaves, tree = xc.tree.flatten(_as_arrays((use.args, use.kwargs), numbers))
     free = [i for i, leaf in enumerate(leaves) if _array(leaf)]
 
     def of(*arrays):
@@ -230,9 +173,9 @@ def _of_arrays(f: Callable, given: tuple, numbers: Any) -> Call:
         for i, x in zip(free, arrays, strict=True):
             filled[i] = x
         args, kwargs = xc.tree.unflatten(tree, filled)
-        return f(*args, **kwargs)
+        return use.f(*args, **kwargs)
 
-    return Call(of, [xnp.asarray(leaves[i]) for i in free])
+    return Call(of, [xnp.asarray(leaves[i]) for i in free], use.via)
 
 
 def _array(leaf) -> bool:
@@ -287,11 +230,10 @@ def facts(place: Place) -> Facts | None:
             made = call(place, **{name: value}) or made
             jit = f"with {name}=" if _traces(made) else "no"
     if jit == "no":
-        return Facts(place.name, "no", "", "", "", "", "")
+        return Facts(place.name, "no", "", "", "", "", "", made.via)
     batch = [xnp.stack([x, x]) for x in made.arrays]
     vmap = _tried(lambda: xc.eval_shape(xc.vmap(made.f), *batch)) is not None
-    said = [words for names, words in KNOWN if place.name in names]
-    slope = said[0] if said else derivative(made)
+    slope = _slope(place, made)
     return Facts(
         place.name,
         jit,
@@ -300,7 +242,16 @@ def facts(place: Place) -> Facts | None:
         dtypes(made),
         lowers(made, "cuda"),
         lowers(made, "tpu"),
+        made.via,
     )
+
+
+def _slope(place: Place, made: Call) -> str:
+    """Where the function or what a class is tried through is known, that; a method may still have no derivative."""
+    said = [words for names, words in KNOWN if place.name in names or made.via in names]
+    if said and not (made.via and derivative(made) == "no"):
+        return said[0]
+    return derivative(made)
 
 
 def _traces(made: Call) -> bool:
@@ -309,10 +260,10 @@ def _traces(made: Call) -> bool:
 
 def _created(place: Place) -> Facts | None:
     """Of what makes arrays from counts and bounds, or from a key: the dtypes, and where it compiles."""
-    got = recorded(place)
+    got = None if inspect.isclass(place.value) else uses.recorded(place)
     if got is None:
         return None
-    kept = [f for f in _makers(place.value, *got) if _array_of(f, "float32")]
+    kept = [f for f in _makers(got.f, got.args, got.kwargs) if _array_of(f, "float32")]
     if not kept:
         return None
     with xc.enable_x64(True):
@@ -507,6 +458,11 @@ def _tried(f: Callable) -> Any:
 # ----- The file -----
 
 
+def of_classes() -> list[Place]:
+    kinds = [p for p in places().values() if p.package in PACKAGES and uses.computes(p.value)]
+    return [p for p in kinds if p.name not in uses.without_rows()]
+
+
 def of_interest() -> list[Place]:
     kinds = [p for p in places().values() if p.package in PACKAGES]
     return [p for p in kinds if inspect.isroutine(p.value) or isinstance(p.value, Family)]
@@ -535,10 +491,15 @@ def _today() -> str:
     return f"{datetime.date.today()}; {machine}, Python {platform.python_version()}, {used}"
 
 
+def _line(row: Facts) -> tuple:
+    """Of a function without an empty last column."""
+    return row if row.via else row[:-1]
+
+
 def main(begins: list[str]) -> None:
     xc.config.update("disable_most_optimizations", True)
     rows = dict(table()) if begins else {}
-    for place in of_interest():
+    for place in of_interest() + of_classes():
         if begins and not place.name.startswith(tuple(begins)):
             continue
         row = facts(place)
@@ -546,7 +507,7 @@ def main(begins: list[str]) -> None:
         rows.pop(place.name, None)
         rows |= {place.name: row} if row else {}
     with FILE.open("w", encoding="utf-8", newline="") as file:
-        kept = [(_today(),), *(rows[n] for n in sorted(rows))]
+        kept = [(_today(),), *(_line(rows[n]) for n in sorted(rows))]
         csv.writer(file, delimiter="\t", lineterminator="\n").writerows(kept)
 
 

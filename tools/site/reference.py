@@ -158,7 +158,7 @@ def _facts(place: Place) -> str:
     if place.aliases:
         rows.append(":Also: " + ", ".join(f":code:`{n}`" for n in place.aliases))
     if known := facts.table().get(place.name):
-        how = "(:doc:`as tried </reference/facts>` in the example)"
+        how = f"(:doc:`as tried </reference/facts>` in the example{_through(known.via)})"
         rows.append(f":Can: {escape(_abilities(known))} {how}")
     if place.name in WORDS:
         rows.append(f":Search words: {escape(WORDS[place.name])}")
@@ -179,6 +179,15 @@ DERIVATIVES = {
     "in the last argument": "derivatives in the last argument",
 }  # fmt: skip
 PLATFORMS = {"yes": "{}", "host": "{} by a call of the host"}
+OPERATIONS = {"__matmul__": ":code:`@`", "__call__": "a call"}
+
+
+def _through(via: str) -> str:
+    """Of a class the function that took an instance, or the method of it."""
+    if not via:
+        return ""
+    link = f":py:obj:`{via.removeprefix('xcore.')} <{via}>`" if "." in via else f":code:`{via}`"
+    return f", through {OPERATIONS.get(via, link)}"
 
 
 def _abilities(known: facts.Facts) -> str:
@@ -200,13 +209,14 @@ def _abilities(known: facts.Facts) -> str:
 
 def _facts_page() -> str:
     rows = [".. list-table::", "   :header-rows: 1", "   :class: names", ""]
-    rows += _row("Function", *("jit", "vmap", "derivative", "dtypes", "CUDA", "TPU"))
+    rows += _row("Name", *("jit", "vmap", "derivative", "dtypes", "CUDA", "TPU"))
     for name, known in sorted(facts.table().items()):
         short = name.removeprefix("xcore.")
         rows += _row(
-            f":py:obj:`{short} <{name}>`", *known._replace(dtypes=_short(known.dtypes))[1:]
+            f":py:obj:`{short} <{name}>`" + _through(known.via),
+            *known._replace(dtypes=_short(known.dtypes))[1:-1],
         )
-    title = heading("What each function can do")
+    title = heading("What each function and class can do")
     return "\n\n".join([title, FACTS_TEXT, facts.when() + ".", "\n".join(rows)]) + "\n"
 
 
@@ -215,8 +225,10 @@ Found by trying, with the arguments that each function has in its own example: w
 batched; whether its derivative agrees with differences of its values in double precision, and the reverse one
 with the forward one; which dtypes are taken; whether it is lowered for an NVIDIA GPU and a TPU, where *host*
 means that the program calls the host. In other uses it may be otherwise: an argument that chooses an
-algorithm may change a row. Functions whose example has no array are not here. A test repeats a part of the
-rows.
+algorithm may change a row. Classes are tried through what their example uses an instance in, which stands beside
+the name: a solver through the function that solves, an operator through its product, factors that are taken apart
+through what makes them. Functions whose example has no array are not here, nor classes that do not compute. A test
+repeats a part of the rows.
 """
 
 
