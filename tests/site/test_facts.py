@@ -1,7 +1,10 @@
 """The table of what each function can do says what comes out when a part of it is tried again."""
 
+import numpy as np
 import pytest
 
+import xcore as xc
+import xcore.numpy as xnp
 import xcore.optimize as xo
 from tools.site import facts, uses
 from tools.site.names import places
@@ -23,6 +26,28 @@ def test_rows_of_classes_are_true(place):
     assert facts.facts(place) == facts.table().get(place.name)
 
 
+METHODS = [p for p in facts.of_classes() if facts.table()[p.name].derivative == "of the solution"]
+
+
+@pytest.mark.parametrize("place", METHODS[::6], ids=lambda p: p.name)
+def test_methods_have_the_derivative_of_the_solution(place):
+    """By a shift of the unknowns of the example, of which the start knows nothing."""
+    use = uses.recorded(place)
+    assert use is not None
+    fun, start, *others = use.args
+    with xc.enable_x64(True):
+        start = xnp.asarray(start, "float64")
+
+        def last(q):
+            found = use.f(lambda x: fun(x + q), start, *others, **use.kwargs).x
+            return xnp.ravel(found)[-1]
+
+        reverse = xc.jit(xc.grad(last))(0.0)
+        forward = xc.jit(lambda q: xc.jvp(last, (q,), (1.0,))[1])(0.0)
+        measured = (last(1e-3) - last(-1e-3)) / 2e-3
+    np.testing.assert_allclose([reverse, forward], measured, rtol=1e-3, atol=1e-6)
+
+
 def test_a_class_has_a_row_or_a_reason():
     assert {p.name for p in facts.of_classes()} <= set(facts.table())
     assert uses.without_rows() <= set(places())
@@ -42,7 +67,8 @@ def test_classes_are_tried_through_what_their_example_uses_them_in():
 def test_an_example_leaves_functions_and_methods_as_they_were():
     laplacian, bfgs = (places()[n] for n in ("xcore.pde.Laplacian", "xcore.optimize.BFGS"))
     methods, minimize = {m: getattr(laplacian.value, m) for m in uses.METHODS[:2]}, xo.minimize
-    uses.recorded(laplacian), uses.recorded(bfgs)
+    for place in (laplacian, bfgs):
+        assert uses.recorded(place) is not None
     assert {m: getattr(laplacian.value, m) for m in methods} == methods
     assert xo.minimize is minimize
 

@@ -232,6 +232,15 @@ def test_a_page_has_what_a_reader_looks_for():
     assert r"The solution x of :math:`a\, x = b`." in page
 
 
+def test_a_class_that_computes_says_what_it_can_do_and_through_what():
+    told = {n: reference._object(names.places()[n]) for n in ("xcore.linalg.CG", "xcore.pde.Grid")}
+    assert (
+        "through :py:obj:`linalg.linear_solve <xcore.linalg.linear_solve>`)"
+        in told["xcore.linalg.CG"]
+    )
+    assert ":Can:" not in told["xcore.pde.Grid"]
+
+
 # ----- What pages call is there -----
 
 SHORT = {

@@ -99,9 +99,9 @@ def recorded(place: Place) -> Use | None:
         return _of_class(place)
     kept: list[Use] = []
 
-    @functools.wraps(place.value)  # pyright: ignore[reportArgumentType]
+    @functools.wraps(place.value)
     def keep(*args, **kwargs):
-        kept.append(Use("", place.value, args, kwargs))  # pyright: ignore[reportArgumentType]
+        kept.append(Use("", place.value, args, kwargs))
         raise _Seen
 
     if _run(place, {place.name: keep}) is None:
@@ -129,7 +129,7 @@ def _of_class(place: Place) -> Use | None:
 
     maker = MAKERS.get(place.name)
     functions = {n: places()[n].value for n in ([maker] if maker else FUNCTIONS)}
-    others = {n: keeping(n, f, f, bool(maker)) for n, f in functions.items()}  # pyright: ignore
+    others = {n: keeping(n, f, f, bool(maker)) for n, f in functions.items()}
     found = [] if maker else [m for m in METHODS if hasattr(cls, m)]
     methods = {m: keeping(m, _method(m), _bound(inspect.getattr_static(cls, m))) for m in found}
     with _methods(cls, methods):
@@ -167,7 +167,7 @@ def _otherwise(instances: list) -> Use | None:
 
 
 def _vector(shape):
-    return xnp.cos(xnp.arange(np.prod(shape, dtype=int))).reshape(shape)
+    return xnp.cos(xnp.arange(np.prod(shape), dtype=xnp.float32)).reshape(shape)
 
 
 def _method(name: str) -> Callable:
