@@ -98,3 +98,12 @@ def test_what_is_not_a_number_is_left_out_where_asked():
             so.curve_fit(line, x, y, **wrong)
     with pytest.raises(ValueError, match="p0 must be within bounds"):
         so.curve_fit(line, t, 2 * t + 1, p0=[5.0, 5.0], bounds=(0, 1))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_sparse_methods_of_sixteen_bits_in_programs(dtype):
+    f = lambda x: ((x - 1) ** 2).sum() + (x[1:] * x[:-1]).sum() / 8
+    solve = lambda x: optimize.minimize(f, x, method=optimize.SparseNewton()).x
+    x0 = xnp.zeros(4, dtype)
+    np.testing.assert_array_equal(xc.jit(solve)(x0), solve(x0))
+    assert xc.jit(xc.grad(lambda x: solve(x).sum()))(x0).dtype == dtype

@@ -111,3 +111,9 @@ def test_figures_without_a_name(given):
         ValueError, match=r"seconds must be a number, 0 or more, .* Figures have names"
     ):
         pde.Print(given)
+
+
+def test_complex_times():
+    from_complex = lambda: pde.integrate(lambda u, t: -u, 1.0, xnp.asarray([0, 1 + 2j]))
+    with pytest.raises(ValueError, match="t_eval must be a row of one or more real numbers"):
+        from_complex()

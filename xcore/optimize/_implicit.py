@@ -123,6 +123,7 @@ def differentiable(equation, value, solve, x0, problem, checkpoint=None, linear=
     def tangent(f, y):
         zeros = [xnp.zeros_like(v) for v in y[1]]
         dx = (linear or solve_linear)(lambda v: f((v, zeros))[0], y[0])
+        dx = dx.astype(y[0].dtype)  # factors of a sparse one are wider than 16 bits
         rest = f((dx, zeros))[1]
         return dx, [a - b for a, b in zip(y[1], rest)]
 

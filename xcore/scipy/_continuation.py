@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import numpy as xnp
-from .._core import Array, ArrayLike
+from .._core import Array, ArrayLike, dtypes, errors
 from ..pde._events import within
 
 
@@ -42,6 +42,8 @@ class OdeSolution:
 
     def __call__(self, t: ArrayLike) -> Array:
         t = xnp.asarray(t)
+        if dtypes.is_complex(t.dtype):
+            raise errors.bad_argument("scipy.integrate.OdeSolution", "t", t, "real")
         flat = t.reshape(-1).astype(self.ts.dtype)
         ends = -self.ts[1:-1] if self._falls else self.ts[1:-1]
         which = xnp.searchsorted(ends, -flat if self._falls else flat, side="left")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from .. import _ops as ops
 from .. import numpy as xnp
 from .. import random, special
-from .._core import Array, ArrayLike, Key, Shape, errors, nodes, typeof
+from .._core import Array, ArrayLike, Key, Shape, dtypes, errors, nodes, typeof
 from ..numpy._promote import as_inexact, astype
 from ._samples import in_units
 from ._vectors import whitened
@@ -105,7 +105,9 @@ class gaussian_kde:
         return points / self._unit - self._mean
 
     def _points(self, who: str, points):
-        points = xnp.atleast_2d(as_inexact(f"stats.gaussian_kde.{who}", points))
+        given, points = points, xnp.atleast_2d(as_inexact(f"stats.gaussian_kde.{who}", points))
+        if dtypes.is_complex(typeof(points).dtype):
+            raise errors.bad_argument(f"stats.gaussian_kde.{who}", "points", given, "real")
         if typeof(points).shape[0] != self.d and typeof(points).shape == (1, self.d):
             points = points.T
         if typeof(points).ndim != 2 or typeof(points).shape[0] != self.d:
