@@ -111,7 +111,7 @@ def test_states_on_disk(tmp_path, monkeypatch):
         def close(self):
             pass
 
-    monkeypatch.setattr(progress, "_open", Recorder)
+    monkeypatch.setattr(progress, "open_bar", Recorder)
     checkpoint = Checkpoints("f", tmp_path / "other")
     iterate(HALVE, xnp.float64(12.0), 50, progress=True, checkpoint=checkpoint)
     assert shown == [4]  # one bar for all parts

@@ -6,10 +6,11 @@ each step that there may be; users get the rows that were written, where their n
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
@@ -19,7 +20,7 @@ from . import _ops as ops
 from . import numpy as xnp
 from ._control import jit, vmap, while_loop
 from ._control.jit import make_jaxpr
-from ._control.progress import Bar
+from ._control.progress import Bar, open_bar
 from ._control.saving import Checkpointer, CheckpointError, read_metadata, structure
 from ._core import errors, is_evaluating, tree, typeof
 from ._core.array import Array, from_host
@@ -314,3 +315,14 @@ def _cut(rows: Array, count: int) -> Array:
     if rows.sharding != default_sharding():
         return device_put(host, rows.sharding)
     return from_host(host, copy=False)  # on a CPU the same memory, which nobody writes to any more
+
+
+@contextlib.contextmanager
+def counted(progress: Progress, total: int) -> Generator[Callable[[], object]]:
+    """A function that counts one step of a loop in Python, in a bar where one is wanted."""
+    shown = open_bar(progress if isinstance(progress, str) else "", total) if progress else None
+    try:
+        yield lambda: shown and shown.update(1)
+    finally:
+        if shown:
+            shown.close()

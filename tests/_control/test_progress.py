@@ -35,7 +35,7 @@ def bars(monkeypatch):
         def close(self):
             self.events.append("close")
 
-    monkeypatch.setattr(progress, "_open", Recorder)
+    monkeypatch.setattr(progress, "open_bar", Recorder)
     return made
 
 

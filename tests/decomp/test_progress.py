@@ -27,7 +27,7 @@ class Recorder:
 
 @pytest.fixture
 def bars(monkeypatch):
-    monkeypatch.setattr(progress, "_open", Recorder)
+    monkeypatch.setattr(progress, "open_bar", Recorder)
     Recorder.bars.clear()
     return Recorder.bars
 

@@ -12,10 +12,10 @@ there are at most ten calls a second, so cheap steps stay cheap. Used by a loop 
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import sys
 import time
+from typing import Any
 
 import numpy as np
 
@@ -80,23 +80,12 @@ def _speed(rate: float) -> str:
     return f"{1 / rate:.2f} s/step" if rate < 1 else f"{rate:.2f} steps/s"
 
 
-def _open(desc: str, total):
+def open_bar(desc: str, total: int | None) -> Any:
     try:
         from tqdm import tqdm
     except ImportError:
         return Line(desc, total)
     return tqdm(desc=desc or None, total=total, mininterval=_INTERVAL, miniters=1)
-
-
-@contextlib.contextmanager
-def counted(progress, total: int):
-    """A function that counts one step of a loop in Python, in a bar where one is wanted."""
-    shown = _open(progress if isinstance(progress, str) else "", total) if progress else None
-    try:
-        yield lambda: shown and shown.update(1)
-    finally:
-        if shown:
-            shown.close()
 
 
 class _Run:
@@ -105,7 +94,7 @@ class _Run:
     def __init__(self, number: int, label: str, total):
         self.number, self.label, self.total = number, label, total
         self.shown, self.seen, self.time, self.stride = (
-            _open(label, total),
+            open_bar(label, total),
             0,
             time.perf_counter(),
             1,

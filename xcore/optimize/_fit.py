@@ -10,8 +10,8 @@ import numpy as np
 from .. import numpy as xnp
 from .. import random
 from .._control import jit, scan, value_and_grad
-from .._control.progress import counted
 from .._core import Key, PyTree, dtypes, errors, is_evaluating, struct, tree, typeof
+from .._iterate import counted
 from ._transform import GradientTransformation, apply_updates
 
 

@@ -537,7 +537,7 @@ def _answer(found: TrajectorySolution, u):
 def _check_goals(times, rtol, atol, first_step, max_step=None) -> None:
     """Times rise, and steps can meet the tolerances, as far as these are known."""
     who = "pde.integrate"
-    if len(times.shape) != 1 or not times.shape[0] or dtypes.is_complex(typeof(times).dtype):
+    if len(times.shape) != 1 or not times.shape[0] or times.dtype.kind == "c":
         raise errors.bad_argument(who, "t_eval", times, "a row of one or more real numbers")
     if type(times) is Array and not np.all(np.diff(np.asarray(times)) > 0):  # pyright: ignore[reportOperatorIssue]
         advice = "Backward from t0 it is integrate(lambda u, s: -f(u, t0 - s), x0, t0 - t_eval)."
