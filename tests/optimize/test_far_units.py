@@ -69,6 +69,16 @@ def test_what_no_derivative_tells_is_no_success(method):
         assert bent.success
 
 
+@pytest.mark.parametrize("method", ["lm", "trf", "matrix-free"])
+def test_a_flat_place_with_others_beside_it_is_called_flat(method):
+    """Behind a hinge no derivative tells that nothing is lower: it may be a plateau beside a valley."""
+    hinge = lambda p: xnp.maximum(p, 0) + 1
+    found = optimize.least_squares(hinge, np.array([-1.0]), method=method)
+    assert found.status == xc.Status.flat and "plateau" in found.message
+    nothing = lambda p: 0 * p + 1
+    assert optimize.least_squares(nothing, np.array([-1.0]), method=method).success
+
+
 @pytest.mark.parametrize("loss", ["linear", "soft_l1", "huber", "cauchy", "arctan"])
 def test_scales_of_losses_far_from_residuals(loss):
     """Far above all residuals a loss is that of squares; in its own units nothing changes."""
