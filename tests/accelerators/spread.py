@@ -99,6 +99,14 @@ def programs(mesh):
     yield "sparse rows", lambda x, v: rows(v) @ x, (x, values)
     yield "gradient of sparse rows", xc.grad(lambda x, v: (rows(v) @ x).sum()), (x, values)
     yield "poisson", lambda f: pde.poisson(f, grid), (spread(63, 64, spec=P(None, "x")),)
+    yield "transform of rows", xnp.fft.rfft, (a,)
+    yield "transform of columns", lambda a: xnp.fft.rfft(a, axis=0), (a,)
+    yield (
+        "poisson, long lines",
+        lambda f: pde.poisson(f, pde.Grid((4097, 4097))),
+        (spread(4096, 4096),),
+    )
+    yield "poisson, even", lambda f: pde.poisson(f, pde.Grid((65, 65))), (spread(64, 64),)
 
 
 def main() -> None:

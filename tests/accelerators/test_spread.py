@@ -35,7 +35,11 @@ EXPECTED = {
     ),
     "sparse rows": ([("all-to-all", ALL)], True),
     "gradient of sparse rows": ([("all-to-all", ALL)], True),
-    "poisson": ([("all-gather", ALL)], False),  # XLA gathers the rows of a transform: a known limit
+    "transform of rows": ([], False),
+    "transform of columns": ([("all-to-all", ALL)], False),
+    "poisson": ([("all-to-all", ALL)] * 4, True),  # 63 × 64: only columns have parts of equal size
+    "poisson, even": ([("all-to-all", ALL)] * 2, True),
+    "poisson, long lines": ([("all-to-all", ALL)] * 2, True),
 }
 # Of small arrays a TPU sums everything up, and each takes its part.
 ON_TPU = {"psum_scatter": ([("all-reduce", ALL)], False)}

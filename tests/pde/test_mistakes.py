@@ -5,6 +5,7 @@ import operator
 import numpy as np
 import pytest
 
+import xcore as xc
 import xcore.numpy as xnp
 from xcore import pde
 from xcore.pde import Diffusion, Grid, Laplacian, Stencil
@@ -117,3 +118,28 @@ def test_complex_times():
     from_complex = lambda: pde.integrate(lambda u, t: -u, 1.0, xnp.asarray([0, 1 + 2j]))
     with pytest.raises(ValueError, match="t_eval must be a row of one or more real numbers"):
         from_complex()
+
+
+@pytest.mark.parametrize("method", [pde.ThetaMethod, pde.ExponentialIntegrator])
+@pytest.mark.parametrize(
+    "state", [(np.ones(4), np.ones(4)), {"a": np.ones(4)}, [1.0, 2.0, 3.0, 4.0], None]
+)
+def test_implicit_steps_take_one_field(method, state):
+    stepper = method(pde.Diffusion(pde.Grid(5), 1.0))
+    for run in (
+        lambda: pde.trajectory(stepper, state, 1e-3, 2), lambda: pde.march(stepper, state, 1e-3, 2),
+        lambda: stepper.step(state, 0.0, 1e-3), lambda: xc.jit(stepper.step)(state, 0.0, 1e-3),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="must be one field"):
+            run()
+
+
+def test_a_sum_has_one_kind_of_coordinates():
+    grid = pde.Grid.cells((5,))
+    faces = [(pde.Neumann(), pde.Dirichlet(0.0))]
+    polar = pde.Diffusion(grid, 1.0, faces, coordinates="polar")
+    plain = pde.Diffusion(grid, 1.0, faces)
+    for make in (lambda: polar + plain, lambda: plain - 2 * polar, lambda: plain + polar + 1):
+        with pytest.raises(ValueError, match="coordinates must be those of the first"):
+            make()
+    assert pde.solve(polar + polar, -1.0).shape == (5,)

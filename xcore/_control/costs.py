@@ -25,7 +25,7 @@ _TRANSCENDENTAL = frozenset(
 _MOVES = frozenset(
     """bitcast_convert broadcast_in_dim callback concatenate convert dynamic_slice dynamic_update_slice
     gather iota imag complex name optimization_barrier pad real reshape rev scatter select sharding_constraint
-    slice stop_gradient transpose top_k sort""".split()
+    slice spread_along stop_gradient transpose top_k sort""".split()
 )
 # They do not join their neighbours' pass over memory.
 _PASSES = frozenset(

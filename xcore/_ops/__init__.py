@@ -26,6 +26,7 @@ from .orthogonal import geqrf, householder_product, qr
 from .reduce import (
     argmax, argmin, reduce_and, reduce_max, reduce_min, reduce_or, reduce_prod, reduce_xor,
 )
+from .sharding import spread_along
 from .slicing import (
     GatherDims, ScatterDims, dynamic_slice, dynamic_update_slice, fill_value_of, gather,
     scatter,

@@ -11,6 +11,7 @@ from .._cpu.fft import OF_ONE_ROW
 from .elementwise import conj, mul, real
 from .families import broadcast_in_dim, constant, linear_op, zeros
 from .layout import pad
+from .sharding import all_along, axis_to_split
 
 
 def _fft_type(x, *, kind, lengths):
@@ -56,7 +57,20 @@ def _fft_transpose(ct, x, *, kind, lengths):
 
 
 def _fft_lower(ctx, x, *, kind, lengths):
-    return ctx.fft(x, ctx.out(), kind, lengths)
+    t = ctx.in_types[0]
+    axis = axis_to_split(ctx, t.shape[: t.ndim - len(lengths)])
+    if axis is None:
+        return ctx.fft(x, ctx.out(), kind, lengths)
+    layout = all_along(ctx, axis, t.ndim)
+    here, out = (ctx.type(_part(t, axis, ctx.partitions)) for t in (t, ctx.out_types[0]))
+    return ctx.manual_computation(  # quirk: FFT_GATHERED
+        [x], [layout], [here], ctx.outs(), [layout], list(layout[axis]),
+        lambda part: [ctx.fft(part, out, kind, lengths)],
+    )  # fmt: skip
+
+
+def _part(t, axis, count):
+    return t.update(shape=(*t.shape[:axis], t.shape[axis] // count, *t.shape[axis + 1 :]))
 
 
 def _is_spread(ctx, x, *, kind, lengths) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from .._core import Op, bind, to_array
 from .._core.layout import mesh_of
 from .._core.mesh import UNCONSTRAINED, PartitionSpec
@@ -61,6 +63,49 @@ sharding_constraint = Op(
     ),
     effects=_mesh,
     eager=_eager,
+)
+
+
+# Along one axis
+
+
+def axis_to_split(ctx, shape, axis=None):
+    """The axis, if devices can have parts of it; without one the first that parts of equal size make. None where
+    none does, or nothing is to be split."""
+    if ctx.partitions == 1 or ctx.manual is not None:
+        return None
+    sizes = sorted(n for n in ctx.layout.mesh.devices.shape if n > 1)
+    if any(b % a for a, b in itertools.pairwise(sizes)):
+        return None  # jaxlib 0.12 may end the process where it turns an array over 2 × 3 devices
+    if axis is None:
+        return next((k for k, n in enumerate(shape) if n and n % ctx.partitions == 0), None)
+    return axis if shape[axis] >= ctx.partitions else None
+
+
+def all_along(ctx, axis, ndim):
+    """All axes of the mesh along one array axis."""
+    names = tuple(map(str, ctx.layout.mesh.axis_names))
+    return [names if k == axis else () for k in range(ndim)]
+
+
+def _lower_along(ctx, x, *, axis):
+    shape = ctx.in_types[0].shape
+    axis = axis_to_split(ctx, shape, axis)
+    return x if axis is None else ctx.sharding_constraint(x, all_along(ctx, axis, len(shape)))
+
+
+# x, of which in a program over several devices each has its part along one axis, and all of the others: what
+# works on lines along these needs no exchange then. Devices may have their own elements of a batch instead.
+spread_along = Op(
+    "spread_along",
+    type=lambda x, *, axis: [x],
+    lower=_lower_along,
+    jvp=lambda primals, tangents, **p: (
+        [spread_along(*primals, **p)],
+        [spread_along(*tangents, **p)],
+    ),
+    transpose=lambda cotangents, x, **p: [spread_along(cotangents[0], **p)],
+    batch=lambda size, args, batched, **p: (list(args), [True]),
 )
 
 

@@ -263,12 +263,14 @@ def _diagonal_solve(lap, f, shift, scale, transposed: bool = False):
 
 
 def _in_memory(lap, transposed, eliminated, f, shift, scale):
-    whole = functools.partial(_solve_whole, lap, transposed, eliminated)
-    if lap.grid.ndim < 3 or size(typeof(f).shape) < IN_SLABS_FROM or not _all_real(lap, f):
-        return whole(f, shift, scale)
+    way = functools.partial(_solve_whole, lap, transposed, eliminated)
+    if lap.grid.ndim == 1:
+        return way(f, shift, scale)
+    if lap.grid.ndim == 3 and size(typeof(f).shape) >= IN_SLABS_FROM and _all_real(lap, f):
+        way = functools.partial(_solve_in_slabs, lap, transposed, eliminated)
     # of a field that is spread over devices they have their own slabs, which need not be these
-    slabs = functools.partial(_solve_in_slabs, lap, transposed, eliminated)
-    return unless_spread(slabs, f, shift, scale, spread=whole)
+    spread = functools.partial(_solve_spread, lap, transposed, eliminated)
+    return unless_spread(way, f, shift, scale, spread=spread)
 
 
 def _solve_whole(lap, transposed, eliminated, f, shift, scale):
@@ -280,8 +282,37 @@ def _solve_whole(lap, transposed, eliminated, f, shift, scale):
     else:
         lines = _turning(lap, transposed)
         c = _divide(lap, [x.values for x in lines[::-1]], _transformed(lines, f), shift, scale)
-    u = _back(lines, c)
-    return u if dtypes.is_complex(typeof(f).dtype) else xnp.real(u).astype(typeof(f).dtype)
+    return _real_if(not dtypes.is_complex(typeof(f).dtype), _back(lines, c), f)
+
+
+def _solve_spread(lap, transposed, eliminated, f, shift, scale):
+    def by_product(values, c):
+        first = _Line(lap.axes[0], 0, 0, transposed)
+        lines = [first.values, *values]
+        return first.synthesis(_divide(lap, lines, first.analysis(c), shift, scale))
+
+    def by_elimination(values, c):
+        return _solve_rows(lap, values, c, shift, scale)
+
+    u = _over_devices(lap, f, by_elimination if eliminated else by_product, transposed)
+    return _real_if(not dtypes.is_complex(typeof(f).dtype), u, f)
+
+
+def _over_devices(lap, x, along_the_first, transposed: bool = False):
+    """x over to the modes of all axes but the first, ``along_the_first(their eigenvalues, x)``, and back.
+
+    Each device has whole lines along the axes that are worked on. So the field is turned over twice, which is
+    all that is exchanged, and once more each way where only other axes have parts of equal size.
+    """
+    rest = [_Line(a, i, i, transposed) for i, a in enumerate(lap.axes) if i]
+    x = _transformed(rest[::-1], ops.spread_along(x, axis=0))
+    x = along_the_first([line.values for line in rest], _turned_over(x, 0, 1))
+    return ops.spread_along(ops.spread_along(_back(rest, _turned_over(x, 1, 0)), axis=0), axis=None)
+
+
+def _turned_over(x, old: int, new: int):
+    """x spread along a new axis. The old one is named too: XLA would work on another layout before."""
+    return ops.spread_along(ops.spread_along(x, axis=old), axis=new)
 
 
 def _all_real(lap, f) -> bool:
@@ -408,15 +439,37 @@ def apply_function(lap: Laplacian, u: ArrayLike, g: Callable[[Array], Array]) ->
     True
     """
     u = lap.field(u)
-    dtype = dtypes.to_real(typeof(u).dtype)
+    if lap.grid.ndim == 1:
+        return _applied(lap, g, u)
+    return unless_spread(
+        functools.partial(_applied, lap, g), u, spread=functools.partial(_applied_spread, lap, g)
+    )
+
+
+def _applied(lap, g, u):
     lines = _turning(lap)
-    c = _transformed(lines, u)
-    values = [along(x.values, i, lap.grid.ndim, dtype) for i, x in enumerate(lines[::-1])]
-    w = xnp.asarray(lap.combine(values))
+    scale, real = _factors(lap, g, lines[::-1], u)
+    return _real_if(real, _back(lines, _transformed(lines, u) * scale), u)
+
+
+def _applied_spread(lap, g, u):
+    lines = [_Line(a, i, i, False) for i, a in enumerate(lap.axes)]
+    scale, real = _factors(lap, g, lines, u)
+    first = lines[0]
+    out = _over_devices(lap, u, lambda _, c: first.synthesis(first.analysis(c) * scale))
+    return _real_if(real, out, u)
+
+
+def _factors(lap, g, lines, u):
+    """(g of the eigenvalues, whether it makes a real field of u)."""
+    dtype = dtypes.to_real(typeof(u).dtype)
+    w = xnp.asarray(
+        lap.combine([along(x.values, i, len(lines), dtype) for i, x in enumerate(lines)])
+    )
     scale = g(w)
-    out = _back(lines, c * scale)
-    if dtypes.is_complex(typeof(u).dtype) or (
-        dtypes.is_complex(scale.dtype) and not dtypes.is_complex(w.dtype)
-    ):
-        return out
-    return xnp.real(out).astype(typeof(u).dtype)
+    turned = dtypes.is_complex(scale.dtype) and not dtypes.is_complex(w.dtype)
+    return scale, not (turned or dtypes.is_complex(typeof(u).dtype))
+
+
+def _real_if(real, x, u):
+    return xnp.real(x).astype(typeof(u).dtype) if real else x

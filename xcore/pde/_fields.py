@@ -589,6 +589,11 @@ def _same_fields(sign: str, a: GridOperator, b: GridOperator) -> None:
     who = f"pde: operator {sign} operator"
     if a.grid != b.grid:
         raise errors.bad_argument(who, "the second grid", b.grid, f"that of the first, {a.grid}")
+    first, second = _systems(a), _systems(b)
+    if first and second and first != second:
+        want = f"those of the first, {first}"
+        advice = "Give all operators of a sum the same coordinates=: they act on one u."
+        raise errors.bad_argument(who, "the second's coordinates", second, want, advice)
     masks = [t.inside for t in (a, b)]
     if (masks[0] is None) != (masks[1] is None):
         held = a if masks[0] is not None else b
@@ -606,6 +611,12 @@ def _same_fields(sign: str, a: GridOperator, b: GridOperator) -> None:
             where = f"the second's face {('low', 'high')[side]} of axis {axis}"
             if x.kind != y.kind or (sign == "+" and x.kind and _differ(x.value, y.value)):
                 raise errors.bad_argument(who, where, y, f"that of the first, {x}", advice)
+
+
+def _systems(op: GridOperator) -> list[str]:
+    """The coordinates of those parts that take any; a derivative along an axis is the same in all."""
+    parts = op.terms if isinstance(op, Combined) else [op]
+    return sorted({p.coordinates for p in parts if "coordinates" in vars(p)})
 
 
 def _first(op: GridOperator) -> GridOperator:

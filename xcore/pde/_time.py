@@ -151,6 +151,13 @@ class RungeKutta:
 # Linear, implicit
 
 
+def check_one_field(who: str, name: str, u: PyTree) -> None:
+    """Raises where a state is a tree of several, or none."""
+    if not tree.is_leaf_structure(tree.structure(u)):
+        advice = "Several fields take pde.RungeKutta, pde.IMEX or pde.integrate; xnp.asarray makes an array of a list."
+        raise errors.bad_argument(who, name, u, "one field, an array of the unknowns of op", advice)
+
+
 @struct
 class ThetaMethod:
     """Steps of u' = op(u) + boundary + source by the θ-method:
@@ -185,6 +192,7 @@ class ThetaMethod:
 
     def attempt(self, u: Array, t: float | Array, dt: float | Array) -> tuple[Array, Array]:
         """One step, and the status of its linear system."""
+        check_one_field("pde.ThetaMethod", "u", u)
         dtype = typeof(u).dtype
         source = _source("pde.ThetaMethod", self.source, t + dt / 2, u)
         now, then = operator_at(self.op, t), operator_at(self.op, t + dt)
@@ -300,6 +308,7 @@ class ExponentialIntegrator:
     def attempt(self, u: Array, t: float | Array, dt: float | Array) -> tuple[Array, Array]:
         """One step, and the status of its approximation."""
         who, op = "pde.ExponentialIntegrator", _operator(self.op)
+        check_one_field(who, "u", u)
         if callable(self.source):
             want = "a field: of data that change take pde.ThetaMethod, or pde.integrate"
             raise errors.bad_argument(who, "source", self.source, want)

@@ -32,6 +32,9 @@ from ._solutions import TrajectorySolution, too_long
 from ._tableaux import DORMAND_PRINCE, Tableau
 from ._time import (
     SOLVED,
+    ExponentialIntegrator,
+    ThetaMethod,
+    check_one_field,
     check_order,
     check_step,
     estimated,
@@ -102,6 +105,8 @@ def prepared(who: str, run: Run, x0: PyTree, steps: int, op: Any) -> tuple:
         want = "what has step(u, t, dt), such as pde.ThetaMethod(op)"
         raise errors.bad_argument(who, "stepper", run.stepper, want)
     check_step(run.stepper, run.dt, op)
+    if isinstance(run.stepper, (ThetaMethod, ExponentialIntegrator)):
+        check_one_field(who, "x0", x0)
     u = tree.map(lambda x: _inexact(xnp.asarray(x)), x0)
     _check_fields(who, run.stepper, u)
     inside = getattr(getattr(run.stepper, "op", None), "only_inside", None)
