@@ -72,6 +72,30 @@ def _squares(program, finding, marks):
     return finding.what == "value" and "squares" in marks and "(inf), wanted" in finding.message
 
 
+@difference(
+    "What does not depend on an argument has the derivative 0, whatever the cotangent is; the reference multiplies NaN by 0."
+)
+def _nothing_times_nan(program, finding, marks):
+    return finding.what == "value" and "0 times NaN" in marks
+
+
+@difference("The sign bit of a NaN that was computed is the processor's.")
+def _sign_of_nan(program, finding, marks):
+    return finding.what == "value" and "sign of NaN" in marks
+
+
+@difference("Beside a coordinate or a value at infinity interp has the limit, where NumPy has NaN.")
+def _interp_at_infinity(program, finding, marks):
+    return finding.what == "value" and "interp at infinity" in marks
+
+
+@difference(
+    "A derivative of a derivative that is 0 is a small number to the reference, which counts it."
+)
+def _nearly_zero(program, finding, marks):
+    return finding.what == "value" and "nearly 0 counted" in marks
+
+
 @difference("jax keeps weak booleans; here a boolean is never weak.")
 def _weak_booleans(program, finding, marks):
     return finding.between == "jit, jax" and finding.what == "weak" and "bool" in finding.message

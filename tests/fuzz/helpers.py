@@ -42,8 +42,13 @@ def selu(x):
     return 1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * np.expm1(x))
 
 
+def _ends_at_0(x, y):
+    """Values of a function with the limit 0 at -∞."""
+    return np.where(x == -np.inf, 0.0, y)
+
+
 def silu(x):
-    return x * sp.expit(x)
+    return _ends_at_0(x, x * sp.expit(x))
 
 
 def softplus(x):
@@ -71,7 +76,19 @@ def mish(x):
 
 
 def squareplus(x):
-    return (x + np.sqrt(x**2 + 4)) / 2
+    return _ends_at_0(x, (x + np.sqrt(x**2 + 4)) / 2)
+
+
+# SciPy's are NaN at infinity
+
+
+def i1(x):
+    return np.where(np.isinf(x), x, sp.i1(x))
+
+
+def beta(x, y):
+    smaller, larger = np.minimum(x, y), np.maximum(x, y)
+    return np.where((larger == np.inf) & (smaller > 0), 0.0, sp.beta(x, y))
 
 
 def gelu(x, approximate):

@@ -160,6 +160,8 @@ class Slopes:
         if shift is not None:
             args = [_value(a, a.data + h * v) for a, v in zip(self.args, shift)]
         self.run.depth += 1
+        if self.run.depth > 1:
+            self.run.marks.add("slopes of slopes")
         try:
             (out,) = self.run.call(self.body, self.env, args)
         finally:
@@ -270,6 +272,8 @@ def _linearize(run, step, env, args):
 def _vjp(run, step, env, args):
     n, ct = _params(step)["n"], args[-1].data
     slopes = _slopes_of(run, step, env, args, -1).partial(n)
+    if not np.all(np.isfinite(ct)):
+        run.marks.add("0 times NaN")
     return [_value(args[n], np.tensordot(ct, slopes, ct.ndim))]
 
 

@@ -141,7 +141,8 @@ for _name in ("softmax", "log_softmax"):
 row("nn.logsumexp", "nn.logsumexp({0}, axis={axis}, keepdims={keep})", "f", "first!", make.axis_keep, ref="sp.logsumexp({0}, axis={axis}, keepdims={keep})", error=8)
 row("nn.one_hot", "nn.one_hot({0}, {n})", "i", "float", make.classes, ref="np.equal({0}[..., None], np.arange({n})).astype(float)", error=0)
 
-unary("special", "erf erfc expit gammaln digamma log_ndtr ndtr i0e i1e i1 entr", "f", "first", ref="sp.{name}({x})", error=24, domain=("+",))
+unary("special", "erf erfc expit gammaln digamma log_ndtr ndtr i0e i1e entr", "f", "first", ref="sp.{name}({x})", error=24, domain=("+",))
+unary("special", "i1", "f", "first", ref="h.i1({x})", error=24, domain=("+",))
 unary("special", "logit", "f", "first", ref="sp.logit({x})", error=8, domain=("open",))
 unary("special", "ndtri", "f", "first", ref="sp.ndtri({x})", error=24, domain=("open",))
 unary("special", "erfinv", "f", "first", ref="sp.erfinv({x})", error=24, domain=("unit",))
@@ -149,7 +150,8 @@ unary("special", "expi exp1 gamma", "f", "first", ref="sp.{name}({x})", error=32
 unary("special", "spence", "f", "first", ref="h.spence({x})", error=32, domain=("+",))
 binary("special", "xlogy xlog1py", "f", "join", ref="sp.{name}({x}, {y})", error=8, domain=("+", "+"))
 binary("special", "rel_entr kl_div", "f", "join", ref="h.{name}({x}, {y})", error=8, domain=("+", "+"))
-binary("special", "betaln beta", "f", "join", ref="sp.{name}({x}, {y})", error=64, domain=("+", "+"))
+binary("special", "betaln", "f", "join", ref="sp.betaln({x}, {y})", error=64, domain=("+", "+"))
+binary("special", "beta", "f", "join", ref="h.beta({x}, {y})", error=64, domain=("+", "+"))
 binary("special", "gammainc gammaincc", "f", "join", ref="sp.{name}({x}, {y})", error=64, domain=("+", "+"), smooth=False)
 
 # Reductions
