@@ -174,7 +174,7 @@ def test_parameters_may_have_any_name():
 
 def test_mistakes_of_ours_are_seen():
     """What fails while it is traced and does not when it runs eagerly is no detour for users."""
-    from xcore._core.eval import fused
+    from xcore._core.fused import fused
     from xcore._core.trace import is_evaluating
 
     @fused(1)

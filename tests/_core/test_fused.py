@@ -9,7 +9,7 @@ import pytest
 import xcore as xc
 import xcore.numpy as xnp
 from xcore._core import config
-from xcore._core.eval import fused
+from xcore._core.fused import fused
 
 X = np.arange(6, dtype="float32").reshape(2, 3)
 

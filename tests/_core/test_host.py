@@ -15,7 +15,7 @@ import xcore.numpy as xnp
 from xcore import _ops as ops
 from xcore import lax
 from xcore._core import host
-from xcore._core.eval import fused
+from xcore._core.fused import fused
 from xcore._core.types import typeof
 from xcore.numpy._promote import as_array
 

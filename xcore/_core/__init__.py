@@ -7,7 +7,8 @@ What few need stays in the file of its subject, which ARCHITECTURE names.
 
 # fmt: off
 from .array import Array, is_traced
-from .eval import from_numpy, fused, is_array_like, to_array, to_value
+from .eval import from_numpy, is_array_like, to_array, to_value
+from .fused import fused
 from .mesh import Mesh, PartitionSpec
 from .op import Alternative, Linear, Op
 from .program import Eqn, Literal, Program, Var, eval_program, trace_closed, trace_program

@@ -12,7 +12,7 @@ from .dispatch import BUFFER, Path, looked_up, maker, parameters, with_parameter
 from .source import CALLED
 
 if TYPE_CHECKING:
-    from .eval import Fused
+    from .fused import Fused
 
 
 def call_path(general: Fused, f: Callable[..., Any]) -> Any:

@@ -32,3 +32,11 @@ def has_zero(x: Any) -> bool:
     if isinstance(x, (complex, np.complexfloating)):
         return not (given.real and given.imag)
     return isinstance(x, (float, np.generic)) and not x
+
+
+def is_hashable(x: Any) -> bool:
+    try:
+        hash(x)
+    except TypeError:
+        return False
+    return True

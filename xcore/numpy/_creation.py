@@ -7,7 +7,8 @@ import numpy as np
 from .. import _ops as ops
 from .._core import config, dtypes, errors, is_evaluating
 from .._core.array import Array, is_traced, on_host
-from .._core.eval import default_placed, from_numpy, fused, is_array_like, to_array
+from .._core.eval import default_placed, from_numpy, is_array_like, to_array
+from .._core.fused import fused
 from .._core.host import fits
 from .._core.sharding import default_sharding
 from .._core.types import ArrayType, Placed, Value, typeof

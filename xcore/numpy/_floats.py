@@ -8,7 +8,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .._core import dtypes, errors, typeof
-from .._core.eval import fused, narrowed
+from .._core.eval import narrowed
+from .._core.fused import fused
 from ._compound import Compound
 from ._creation import asarray
 from ._elementwise import binary, const, pick_of_two, unary

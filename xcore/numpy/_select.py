@@ -9,7 +9,8 @@ import numpy as np
 
 from .. import _ops as ops
 from .._core import Array, ArrayType, Value, config, dtypes, errors, findings, one_of, typeof
-from .._core.eval import from_numpy, fused, is_array_like
+from .._core.eval import from_numpy, is_array_like
+from .._core.fused import fused
 from ._compound import moves
 from ._creation import asarray, zeros
 from ._elementwise import divide, not_equal, truth
