@@ -14,7 +14,7 @@ author = "The xcore authors"
 copyright = author
 sys.path.insert(0, str(ROOT))
 from tools.site.examples import INLINE, execute, zips_with_helpers  # noqa: E402
-from tools.site.names import outside  # noqa: E402
+from tools.site.peers import outside  # noqa: E402
 
 (version,) = re.findall(r'__version__ = "(.*)"', (ROOT / "xcore" / "__init__.py").read_text())
 release = version
@@ -161,7 +161,7 @@ def code_that_leads(app, doctree):
         above = code.parent
         if isinstance(above, nodes.title | nodes.reference | pending_xref):
             continue
-        found = re.match(r"(?:np|numpy|scipy)(?:\.\w+)+", code.astext())
+        found = re.match(r"(?:np|numpy|scipy|jax)(?:\.\w+)+", code.astext())
         if found and (address := outside(found[0])):
             leads = nodes.reference("", "", internal=False, refuri=address)
             code.replace_self(leads)

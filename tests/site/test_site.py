@@ -13,6 +13,7 @@ from tools.site import (
     formulas,
     imports,
     names,
+    peers,
     prose,
     reference,
     related,
@@ -91,15 +92,49 @@ def test_peers():
         ("np.float32", "https://numpy.org/doc/stable/reference/arrays.scalars.html#numpy.float32"),
         ("numpy.pi", "https://numpy.org/doc/stable/reference/constants.html#numpy.pi"),
         ("scipy.fft.dct", "https://docs.scipy.org/doc/scipy/reference/generated/scipy.fft.dct.html"),
+        ("numpy.newaxis", "https://numpy.org/doc/stable/reference/constants.html#numpy.newaxis"),
+        ("numpy.concat", "https://numpy.org/doc/stable/reference/generated/numpy.concatenate.html"),
+        ("np.abs", "https://numpy.org/doc/stable/reference/generated/numpy.absolute.html"),
+        ("scipy.special.jn", "https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.jv.html"),
+        ("scipy.stats.norm", "https://docs.scipy.org/doc/scipy/reference/generated/scipy.stats.norm.html"),
+        ("jax.lax.scan", "https://docs.jax.dev/en/latest/_autosummary/jax.lax.scan.html"),
+        ("jax.vmap", "https://docs.jax.dev/en/latest/_autosummary/jax.vmap.html"),
+        ("jax.lax.Precision", None),
+        ("jax.lax", None),
+        ("numpy.add.reduce", None),
+        ("numpy.random.normal", None),
+        ("numpy.typecodes", None),
+        ("scipy.special.errstate.no", None),
+        ("scipy.linalg.no_such_name", None),
         ("numpy.no_such_name", None),
         ("numpy.linalg", None),
         ("os.path", None),
     ],
 )  # fmt: skip
-def test_names_of_numpy_and_scipy_lead_to_their_manuals(name, address):
+def test_names_of_peers_lead_to_their_manuals(name, address):
     assert reference.link_from("xcore.linalg")(name) == address
     told = prose.inline(f"As `{name}` does.", reference.link_from("xcore.linalg"))
     assert (f"<{address}>`__" in told) == (address is not None)
+
+
+def test_the_peer_on_a_page_is_a_link():
+    """Of all functions that NumPy or SciPy has by this name; others are told in words where no page is certain."""
+    without, count = [], 0
+    for place in names.places().values():
+        beside = names.peer(place)
+        if beside and place.kind == "function":
+            count += 1
+            without += [beside] * (peers.address(beside) is None)
+    assert without == [] and count > 600
+    rows = {n: reference._facts(names.places()[f"xcore.{n}"]) for n in ("linalg.solve", "lax.scan")}
+    assert (
+        f":As: `scipy.linalg.solve <{peers.SCIPY}/scipy.linalg.solve.html>`__"
+        in rows["linalg.solve"]
+    )
+    assert f":As: `jax.lax.scan <{peers.JAX}/jax.lax.scan.html>`__" in rows["lax.scan"]
+    assert ":As: :code:`jax.stages.Lowered`" in reference._facts(
+        names.places()["xcore.stages.Lowered"]
+    )
 
 
 def test_families_are_of_names_that_are_there():

@@ -7,14 +7,11 @@ import functools
 import importlib
 import inspect
 import pkgutil
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
-
-import numpy as np
 
 import xcore
 
@@ -246,30 +243,3 @@ def jax_names() -> dict[str, str]:
     """The names that JAX, Optax and JAXopt have for ours, by pages."""
     rows = Path(__file__).with_name("jax_names.txt").read_text(encoding="utf-8").splitlines()
     return dict(row.split() for row in rows)
-
-
-def peer_address(name: str) -> str:
-    """Where NumPy's or SciPy's manual describes a name: types of numbers and constants of NumPy share a page."""
-    if name.startswith("scipy."):
-        return f"https://docs.scipy.org/doc/scipy/reference/generated/{name}.html"
-    manual = "https://numpy.org/doc/stable/reference"
-    short = name.removeprefix("numpy.")
-    if short in ("e", "pi", "inf", "nan", "euler_gamma", "newaxis"):
-        return f"{manual}/constants.html#{name}"
-    value = getattr(np, short, None)
-    if inspect.isclass(value) and issubclass(value, np.generic):
-        return f"{manual}/arrays.scalars.html#numpy.{value.__name__}"
-    return f"{manual}/generated/{name}.html"
-
-
-def outside(code: str) -> str | None:
-    """The address of a name of NumPy's or SciPy's that stands in a text, as `numpy.linalg.svd`."""
-    full = re.sub(r"^np\.", "numpy.", code)
-    module, _, short = full.rpartition(".")
-    if module.split(".")[0] not in ("numpy", "scipy") or any(p[:1] == "_" for p in full.split(".")):
-        return None
-    try:
-        held = getattr(importlib.import_module(module), short, None)
-    except ImportError:
-        return None
-    return None if held is None or inspect.ismodule(held) else peer_address(full)

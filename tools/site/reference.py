@@ -15,7 +15,7 @@ from pathlib import Path
 from xcore._core.package import Elsewhere
 from xcore.stats._family import Family
 
-from . import facts, families, foreign, names, plots, related, signatures
+from . import facts, families, foreign, names, peers, plots, related, signatures
 from .examples import cards, examples_of
 from .imports import with_imports
 from .names import ROOT, Place, canonical, page_of, places, public_modules, public_names
@@ -55,8 +55,8 @@ def link_from(package: str):
 
     def link(code: str) -> str | None:
         name = code.removesuffix("()")
-        if name.startswith(("numpy.", "np.", "scipy.")):  # not xcore.numpy
-            return names.outside(name)
+        if name.startswith(("numpy.", "np.", "scipy.", "jax.")):  # not xcore.numpy
+            return peers.outside(name)
         short = name.replace("xc.", "xcore.", 1) if name.startswith("xc.") else name
         short = short.replace("xnp.", "xcore.numpy.", 1) if short.startswith("xnp.") else short
         for full in (short, f"{package}.{short}", f"xcore.{short}"):
@@ -151,10 +151,9 @@ def _value(place: Place) -> str:
 
 def _facts(place: Place) -> str:
     rows = []
-    if beside := names.peer(place):
-        rows.append(f":As: `{beside} <{names.peer_address(beside)}>`__")
-    elif beside := names.jax_names().get(place.name):
-        rows.append(f":As: :code:`{beside}`")
+    if beside := names.peer(place) or names.jax_names().get(place.name):
+        page = peers.address(beside)
+        rows.append(f":As: `{escape(beside)} <{page}>`__" if page else f":As: :code:`{beside}`")
     if place.aliases:
         rows.append(":Also: " + ", ".join(f":code:`{n}`" for n in place.aliases))
     if known := facts.table().get(place.name):
