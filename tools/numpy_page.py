@@ -4,16 +4,21 @@
     python tools/numpy_page.py
 
 What a function does is the first sentence of its docstring; the differences and what is left out
-are the tables below. A test fails where the page is not what this writes, and where NumPy has a
-name that neither xcore.numpy nor the table LEFT_OUT has.
+are the tables below. The day and the versions are those of the run that wrote the page. A test fails
+where the rest of the page is not what this writes, and where NumPy has a name that neither xcore.numpy
+nor the table LEFT_OUT has.
 """
 
 from __future__ import annotations
 
+import datetime
 import inspect
+import platform
+import re
 from pathlib import Path
 
 import numpy as np
+import scipy
 
 import xcore.numpy as xnp
 from xcore.numpy._methods import METHODS, PROPERTIES
@@ -27,8 +32,12 @@ HEAD = """\
 
 `import xcore.numpy as xnp` is NumPy's main namespace on arrays of devices, with `xnp.linalg` and
 `xnp.fft`. Names, arguments and results are those of NumPy 2 and of the Python Array API standard
-(2024.12), but for what the tables on this page say. `make test` holds them at each change against the
-NumPy that is installed, 2.4 at the time of writing, on x86-64 processors.
+(2024.12), but for what the tables on this page say. A click on a heading sorts a table.
+
+@COMPARED@
+
+`make test` holds them at each change against the NumPy that is installed, and fails where it has a name that neither
+xcore nor this page has.
 
 ## What differs everywhere
 
@@ -276,7 +285,25 @@ def others() -> list:
     return sorted(n for n in public(xnp) if n not in listed)
 
 
-def page() -> str:
+def compared() -> str:
+    """When and where this page was written, and beside which versions of those that it compares with."""
+    machine = platform.machine().replace("x86_64", "x86-64").replace("AMD64", "x86-64")
+    cells = {
+        "date": str(datetime.date.today()),
+        "processor": f"{machine}, {platform.system()}",
+        "compared with": f"NumPy {np.__version__}, SciPy {scipy.__version__}",
+        "command": "`python tools/numpy_page.py`",
+    }
+    return "\n".join(["| | |", "|---|---|", *(f"| {k} | {v} |" for k, v in cells.items())])
+
+
+def compared_on(text: str) -> str:
+    """What a page that is already written says of its own run."""
+    found = re.search(r"^\| \| \|\n\|---\|---\|\n\| date \|.*\n(?:\|.*\n)*", text, re.M)
+    return found[0].rstrip() if found else ""
+
+
+def page(run: str) -> str:
     methods = " ".join(f"`{n}`" for n in sorted({*METHODS, *PROPERTIES, "at"}))
     sections = [
         ("Functions", rows(functions(xnp))),
@@ -289,9 +316,9 @@ def page() -> str:
         ("Arrays in SciPy's functions", [SCIPY, *reasons(NOT_OF_SCIPY)]),
     ]
     text = [f"## {title}\n\n" + "\n".join(lines) + "\n" for title, lines in sections]
-    return HEAD + "\n".join(text)
+    return HEAD.replace("@COMPARED@", run) + "\n".join(text)
 
 
 if __name__ == "__main__":
     PAGE.parent.mkdir(exist_ok=True)
-    PAGE.write_text(page())
+    PAGE.write_text(page(compared()), encoding="utf-8")

@@ -319,6 +319,50 @@ def test_every_page_is_listed_somewhere():
     assert pages - listed == set()
 
 
+@pytest.mark.parametrize("page", ["numpy", "special", "accuracy", "devices"])
+def test_pages_of_tables_say_when_where_and_beside_what(page):
+    """Each has a table that a click sorts, and before it the day, the processor and the versions."""
+    text = (names.ROOT / "docs" / f"{page}.md").read_text()
+    told = dict(
+        re.findall(r"^\| (date|processors?|versions|compared with|command) \| (.+) \|$", text, re.M)
+    )
+    assert re.match(r"20\d\d-\d\d-\d\d", told["date"])
+    assert "x86-64" in told.get("processor", told.get("processors"))
+    versions = " ".join(told.get(k, "") for k in ("versions", "compared with"))
+    assert re.search(r"(?i)(numpy|scipy|mpmath) \d+\.\d+", versions)
+    tables = [t.count("\n") - 2 for t in re.findall(r"(?:^\|.*\n)+", text, re.M)]
+    assert max(tables) >= 4 and text.index("| date |") < text.index("\n## ", text.index("| date |"))
+
+
+def test_errors_of_special_functions_are_below_their_bounds():
+    """The page has the bounds that the tests have, and what was measured is not more."""
+    from tests.special.table import ROWS
+
+    text = (names.ROOT / "docs" / "special.md").read_text()
+    rows = re.findall(r"^\| `([^`]+)` \| .+ \| (.+) \| (.*) \| (.+) \| (.*) \|$", text, re.M)
+    told = {name: cells for name, *cells in rows}
+    assert set(told) == {str(row) for row in ROWS}
+    for row in ROWS:
+        bound, found, narrow, narrow_found = told[str(row)]
+        assert float(bound) == row.f64 and 0 <= float(found) <= row.f64
+        if narrow == "out of range":
+            assert row.f32 == float("inf") and not narrow_found
+        else:
+            assert float(narrow) == row.f32 and 0 <= float(narrow_found) <= row.f32
+
+
+def test_devices_says_of_each_platform_whether_it_ran():
+    """As accelerators.md does, which names what was only compiled."""
+    text = (names.ROOT / "docs" / "devices.md").read_text()
+    rows = dict(re.findall(r"^\| ([^|]+?) \| ([^|]+?) \|[^|]*\|$", text, re.M))
+    from xcore._backend.topologies import KINDS
+
+    for kind in KINDS:
+        platform = "TPU" if kind.startswith("v") and kind != "v100" else "NVIDIA"
+        (row,) = (r for r in rows if platform in r and kind.casefold() in r.casefold())
+        assert (rows[row] == "nothing") == (kind != "h200")
+
+
 def with_example():
     return [p for p in names.places().values() if ">>>" in reference.documentation(p)]
 
