@@ -1,5 +1,5 @@
 // Tables of more than three rows are sorted by a click on a heading, and back by another; what a cell counts stays
-// on one line.
+// on one line. A table that is wider than its place scrolls in itself, by keys too, and says at its edge that it does.
 (() => {
   const UNITS = {
     ns: 1e-9, "µs": 1e-6, "μs": 1e-6, us: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600,
@@ -29,7 +29,26 @@
     for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
     head.setAttribute("aria-sort", down ? "descending" : "ascending");
   };
+  const scrolls = (box) => {
+    const wide = box.scrollWidth > box.clientWidth + 1;
+    box.classList.toggle("wide", wide);
+    box.classList.toggle("more", wide && box.scrollLeft + box.clientWidth < box.scrollWidth - 4);
+    if (wide) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  };
+  const measured = () => document.querySelectorAll(".pst-scrollable-table-container").forEach(scrolls);
+  window.addEventListener("resize", measured);
+  window.addEventListener("load", measured);
   document.addEventListener("DOMContentLoaded", () => {
+    for (const box of document.querySelectorAll(".pst-scrollable-table-container")) {
+      const around = document.createElement("div");
+      around.className = "table-box";
+      box.replaceWith(around);
+      around.append(box);
+      box.setAttribute("role", "region");
+      box.setAttribute("aria-label", "Table");
+      box.addEventListener("scroll", () => scrolls(box), { passive: true });
+    }
     for (const cell of document.querySelectorAll(".bd-article table td")) {
       if (COUNT.test(text(cell))) cell.classList.add("count");
     }
@@ -46,5 +65,6 @@
         head.addEventListener("keydown", (e) => e.key === "Enter" && sort(table, head, k));
       });
     }
+    measured();
   });
 })();

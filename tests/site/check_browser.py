@@ -234,6 +234,22 @@ def test_code_on_pages_leads_to_the_reference(page, where, code, name):
     assert found == {(OUT / f"{page_of()[name]}.html").resolve().as_uri()}
 
 
+def test_a_table_wider_than_a_telephone_scrolls_in_itself(page):
+    """Its heading stays in sight, keys reach it, and at its edge a shadow says that there is more."""
+    page.size(390, 844, mobile=True)
+    page.open(OUT / "reference" / "facts.html")
+    box = "document.querySelector('.pst-scrollable-table-container')"
+    assert page.until(f"{box}.matches('.wide.more[tabindex]')")
+    page.run(f"{box}.scrollTo({box}.scrollWidth, 2000)")
+    assert page.until(f"!{box}.matches('.more')")
+    top = (
+        f"{box}.querySelector('th').getBoundingClientRect().top - {box}.getBoundingClientRect().top"
+    )
+    assert abs(page.run(top)) < 3
+    page.size(1280)
+    assert page.until(f"!{box}.matches('.wide')")
+
+
 def test_tables_are_sorted_by_a_click(page):
     page.open(OUT / "accuracy.html")
     heads = page.until(

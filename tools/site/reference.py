@@ -207,7 +207,7 @@ def _abilities(known: facts.Facts) -> str:
 
 
 def _facts_page() -> str:
-    rows = [".. list-table::", "   :header-rows: 1", "   :class: names", ""]
+    rows = [".. list-table::", "   :header-rows: 1", "   :class: names facts", ""]
     rows += _row("Name", *("jit", "vmap", "derivative", "dtypes", "CUDA", "TPU"))
     for name, known in sorted(facts.table().items()):
         short = name.removeprefix("xcore.")
