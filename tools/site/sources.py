@@ -27,7 +27,8 @@ def style() -> str:
         "text-decoration:none}\n"
         + light
         + "\n@media(prefers-color-scheme:dark){body{background:#14181e;color:#ddd}"
-        "a{color:#7cc4ff}span:target,a:target{background:#4a4000}\n" + dark + "}\n"
+        "a{color:#7cc4ff}span:target,a:target{background:#4a4000}\n" + dark + "\n"
+        ".highlight :is(a,.linenos,.special){color:#8f99a3}}\n"
     )
 
 
