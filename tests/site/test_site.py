@@ -363,6 +363,14 @@ def test_devices_says_of_each_platform_whether_it_ran():
         assert (rows[row] == "nothing") == (kind != "h200")
 
 
+@pytest.mark.parametrize("page", ["SECURITY.md", "docs/trust/security.md"])
+def test_it_is_said_how_to_report_a_vulnerability(page):
+    """Privately, by what the repository's host has for it; there is no address that nobody reads."""
+    text = (names.ROOT / page).read_text()
+    assert "Report a vulnerability" in text and "privat" in text
+    assert not re.search(r"[\w.]+@\w+\.\w+|https?:", text)
+
+
 def with_example():
     return [p for p in names.places().values() if ">>>" in reference.documentation(p)]
 
