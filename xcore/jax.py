@@ -16,6 +16,7 @@ import numpy as np
 from . import eval_shape, jit, tree
 from . import numpy as xnp
 from ._border import HERE, Side, brought_in, described, inexact, pulled
+from ._core import PyTree
 
 __all__ = ["as_jax_function", "from_jax", "from_jax_function", "to_jax"]
 
@@ -29,7 +30,7 @@ def _jax() -> Any:
     return found
 
 
-def to_jax(values: Any) -> Any:
+def to_jax(values: PyTree) -> PyTree:
     """A pytree of arrays as JAX's, without a copy where both are on one device.
 
     Args:
@@ -41,7 +42,7 @@ def to_jax(values: Any) -> Any:
     return tree.map(lambda x: jax.dlpack.from_dlpack(xnp.asarray(x)), values)
 
 
-def from_jax(values: Any) -> Any:
+def from_jax(values: PyTree) -> PyTree:
     """A pytree of JAX's arrays as xcore's, without a copy where both are on one device.
 
     Args:

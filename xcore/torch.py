@@ -17,7 +17,7 @@ import numpy as np
 from . import ShapeDtypeStruct, jit, jvp, tree, vmap
 from . import numpy as xnp
 from ._border import HERE, Side, brought_in, inexact, pulled
-from ._core import Array, Tracer, dtypes, errors, from_numpy
+from ._core import Array, PyTree, Tracer, dtypes, errors, from_numpy
 
 __all__ = ["as_torch_function", "from_torch", "from_torch_function", "to_torch"]
 
@@ -31,7 +31,7 @@ def _torch() -> Any:
         raise ImportError(why) from e
 
 
-def to_torch(values: Any) -> Any:
+def to_torch(values: PyTree) -> PyTree:
     """A pytree of arrays as PyTorch's tensors, without a copy where both are on one device.
 
     A tensor on an array's memory must not be written to: ``x.clone()`` may be.
@@ -46,7 +46,7 @@ def to_torch(values: Any) -> Any:
     return tree.map(lambda x: _tensor(torch, xnp.asarray(x)), values)
 
 
-def from_torch(values: Any) -> Any:
+def from_torch(values: PyTree) -> PyTree:
     """A pytree of PyTorch's tensors as xcore's arrays, without a copy where both are on one device.
 
     Memory is shared where a tensor is contiguous and begins at a multiple of 64 bytes; such a tensor must not

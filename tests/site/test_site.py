@@ -3,6 +3,7 @@
 import ast
 import doctest
 import importlib
+import inspect
 import re
 
 import pytest
@@ -24,8 +25,6 @@ from tools.site.words import WORDS, keywords
 
 
 def test_every_public_name_has_a_place():
-    import inspect
-
     for module in names.public_modules():
         for short, value in names.public_names(importlib.import_module(module)).items():
             if not inspect.ismodule(value):
@@ -59,6 +58,25 @@ def test_signatures_can_be_read():
 )
 def test_signatures_have_types(name, part):
     assert part in signatures.signature(names.places()[name])
+
+
+# What was stored or set, of whatever type, and a field of a dataclass, as in ``dataclasses.field``.
+ANYTHING = ("xcore.checkpoint.read_metadata", "xcore.config.read", "xcore.tree.static")
+
+
+def test_results_have_types():
+    """No page says that a function returns anything whatever, but of those that do."""
+    from typing import Any
+
+    told = set()
+    for module in names.public_modules():
+        held = importlib.import_module(module)
+        for short in getattr(held, "__all__", ()):
+            value = getattr(held, short)
+            if inspect.isroutine(value) and f"{module}.{short}" in names.page_of():
+                back = inspect.signature(value).return_annotation
+                told |= {f"{module}.{short}"} if back in ("Any", Any) else set()
+    assert told == set(ANYTHING)
 
 
 def test_sources_are_where_the_name_is_bound():

@@ -158,7 +158,8 @@ def tree(module: str) -> tuple[Path, ast.Module] | None:
 
 def _binds(node: ast.stmt, name: str) -> bool:
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
-        return node.name == name
+        declared = any(isinstance(d, ast.Name) and d.id == "overload" for d in node.decorator_list)
+        return node.name == name and not declared
     if isinstance(node, ast.Assign):
         return any(
             isinstance(n, ast.Name) and n.id == name for t in node.targets for n in ast.walk(t)

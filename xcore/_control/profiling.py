@@ -141,7 +141,7 @@ def annotate_function(
     return call
 
 
-def start_server(port: int) -> Any:
+def start_server(port: int) -> object:
     """Let TensorBoard ask this process for profiles at a port. Keep what is returned.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from ._cp import CP, CanonicalTT, _as_inexact, as_cp, gram_product, inner_cp, no
 from ._products import mttkrp, multi_mode_product
 from ._tt import TT, inner_tt
 from ._tucker import Tucker, inner_tucker
+
+if TYPE_CHECKING:  # loaded when something is drawn
+    from matplotlib.figure import Figure
 
 FORMATS = {"CP": CP, "Tucker": Tucker, "TT": TT}
 
@@ -418,7 +421,7 @@ def load(path: str | Path) -> CP | Tucker | TT:
     return TT(tuple(parts)) if name == "TT" else FORMATS[name](parts[0], tuple(parts[1:]))
 
 
-def plot_factors(cp: CP, axes: Any = None) -> Any:
+def plot_factors(cp: CP, axes: Any = None) -> Figure:
     """Draw the columns of each factor, a row of axes for each term; returns the figure (matplotlib).
 
     Args:

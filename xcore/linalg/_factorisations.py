@@ -17,7 +17,7 @@ from .._core import Array, ArrayLike, dtypes, fused, one_of, typeof
 from .._ops import adjoint, part, solve_with, swapped
 from .._solution import Solution, Status
 from ..numpy._equations import identity_like
-from ..numpy._matrices import EighResult, EigResult
+from ..numpy._matrices import EighResult, EigResult, SVDResult
 from ..numpy._triangles import diagonal_of
 from ._arguments import (
     as_inexact,
@@ -158,7 +158,9 @@ class PivotedQR(NamedTuple):
 
 
 @fused(1)
-def qr(a: ArrayLike, mode: str = "reduced", *, pivoting: bool = False) -> Any:
+def qr(
+    a: ArrayLike, mode: str = "reduced", *, pivoting: bool = False
+) -> tuple[Array, Array] | Array | PivotedQR:
     """The factors of a = Q R: orthonormal columns in Q, R upper triangular.
 
     Args:
@@ -424,7 +426,7 @@ def eigvals(a: ArrayLike, *, report: bool = False) -> Array | Solution:
 
 def svd(
     a: ArrayLike, full_matrices: bool = False, compute_uv: bool = True, *, report: bool = False
-) -> Any:
+) -> SVDResult | Array | Solution:
     """Singular values S, descending, and vectors: a = U diag(S) Vh.
 
     Args:

@@ -8,7 +8,6 @@ first basis vector. (Golub and Van Loan 2013, "Matrix computations", section 7.6
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -205,7 +204,7 @@ def _every_real_sorted(a, t, z, sort):
 
 def schur(
     a: ArrayLike, output: str = "real", sort: str | Callable[[Array], Array] | None = None
-) -> Any:
+) -> tuple[Array, Array] | tuple[Array, Array, Array]:
     """(t, z): the Schur form of a = z t zᴴ, t upper triangular and z unitary. Not on a TPU.
 
     Args:

@@ -38,7 +38,6 @@ from xcore.pde._operators import Divergence as Divergence
 from xcore.pde._operators import Gradient as Gradient
 from xcore.pde._operators import Helmholtz as Helmholtz
 from xcore.pde._poisson import poisson as poisson
-from xcore.pde._refine import refine as refine
 from xcore.pde._rosenbrock import Rosenbrock as Rosenbrock
 from xcore.pde._sdirk import SDIRK as SDIRK
 from xcore.pde._shapes import polygon as polygon
@@ -46,7 +45,6 @@ from xcore.pde._solutions import FieldSolution as FieldSolution
 from xcore.pde._solutions import TrajectorySolution as TrajectorySolution
 from xcore.pde._stencil import Stencil as Stencil
 from xcore.pde._store import Store as Store
-from xcore.pde._systems import solve_system as solve_system
 from xcore.pde._tableaux import Tableau as Tableau
 from xcore.pde._time import ExponentialIntegrator as ExponentialIntegrator
 from xcore.pde._time import IMEX as IMEX
@@ -83,6 +81,11 @@ def march(stepper: Any, x0: PyTree, dt: ArrayLike, steps: int, *, every: int = 1
 def march(stepper: Any, x0: PyTree, dt: ArrayLike, steps: int, *, every: int = 1, trackers: Any = ..., t0: ArrayLike = 0.0, op: Any = None, report: Literal[True]) -> TrajectorySolution:
     """The last state of a long run, of which trackers see every so many steps. Nothing else is kept."""
 @overload
+def refine(make: Callable[[Grid], GridOperator], f: Any, grid: Grid, *, of: Callable[[Any, GridOperator], ArrayLike], rtol: float = 0.001, most: int = 300000, report: Literal[False] = False) -> Array: ...
+@overload
+def refine(make: Callable[[Grid], GridOperator], f: Any, grid: Grid, *, of: Callable[[Any, GridOperator], ArrayLike], rtol: float = 0.001, most: int = 300000, report: Literal[True]) -> FieldSolution:
+    """The solution of make(grid)(u) + boundary = f on a grid so fine that the estimated error of a functional is at"""
+@overload
 def solve(op: GridOperator, f: ArrayLike | Callable[..., ArrayLike], *, rtol: float | None = None, method: str = 'auto', cycle: str = 'V', smoother: str = 'auto', max_steps: int = 100, report: Literal[False] = False, estimate: bool | Callable[..., GridOperator] = False, history: bool = False, progress: str | bool = False, of: Callable[..., ArrayLike] | None = None) -> Array: ...
 @overload
 def solve(op: GridOperator, f: ArrayLike | Callable[..., ArrayLike], *, rtol: float | None = None, method: str = 'auto', cycle: str = 'V', smoother: str = 'auto', max_steps: int = 100, report: Literal[True], estimate: bool | Callable[..., GridOperator] = False, history: bool = False, progress: str | bool = False, of: Callable[..., ArrayLike] | None = None) -> FieldSolution:
@@ -92,6 +95,11 @@ def solve_nonlinear(f: Callable[[Array], Array], x0: ArrayLike, preconditioner: 
 @overload
 def solve_nonlinear(f: Callable[[Array], Array], x0: ArrayLike, preconditioner: Any, *, rtol: float | None = None, max_steps: int = 50, report: Literal[True], history: bool = False, progress: str | bool = False, checkpoint: str | Path | None = None) -> FieldSolution:
     """The field u with f(u) = 0, by Newton's method. Derivatives cost one linear solution more."""
+@overload
+def solve_system(f: Callable[[Any], Any], b: PyTree, *, kernel: Any = ..., rtol: float | None = None, report: Literal[False] = False) -> PyTree: ...
+@overload
+def solve_system(f: Callable[[Any], Any], b: PyTree, *, kernel: Any = ..., rtol: float | None = None, report: Literal[True]) -> FieldSolution:
+    """The tree of fields u with f(u) = b, for a function f that is linear in u, but for what does not depend on u."""
 @overload
 def trajectory(stepper: Any, x0: PyTree, dt: ArrayLike, steps: int, *, every: int = 1, t0: ArrayLike = 0.0, save: Callable[..., Any] | None = None, op: Any = None, progress: bool | str = False, checkpoint: str | Path | None = None, parts: int = 10, checkpoints: int | None = None, report: Literal[False] = False) -> PyTree: ...
 @overload

@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import jit
-from .._core import Array, dtypes, errors, one_of, struct, typeof
+from .._core import Array, ArrayLike, dtypes, errors, one_of, struct, typeof
 from ..linalg import LinearOperator
 from ._along import along, by_axes, slab
 from ._anew import Remembering, remembered
@@ -207,7 +207,7 @@ class GridOperator(Remembering, LinearOperator):
             u = _with_faces(u, i, a, self)
         return u
 
-    def integrate(self, u):
+    def integrate(self, u: ArrayLike) -> Array:
         """The integral of a field, by the volumes of its nodes."""
         u = self.operand(u)
         return xnp.sum(u * self.volumes(typeof(u).dtype))
@@ -412,7 +412,7 @@ class _Made(GridOperator):
         """The same in a program."""
         return self.space.volumes(dtype)
 
-    def integrate(self, u):
+    def integrate(self, u: ArrayLike) -> Array:
         """The integral of a field, by the volumes of its nodes."""
         return self.space.integrate(u)
 

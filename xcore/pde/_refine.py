@@ -6,10 +6,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from .._core import ArrayLike, errors, require
+from .._core import Array, ArrayLike, errors, require
 from ._estimate import MOST, checked, refined, source, upwards
 from ._fields import GridOperator
 from ._grid import Grid
+from ._solutions import FieldSolution
 from ._solve import solve
 
 _WHO = "pde.refine"
@@ -19,7 +20,7 @@ def refine(
     make: Callable[[Grid], GridOperator], f: Any, grid: Grid, *,
     of: Callable[[Any, GridOperator], ArrayLike], rtol: float = 1e-3, most: int = MOST,
     report: bool = False,
-) -> Any:  # fmt: skip
+) -> Array | FieldSolution:  # fmt: skip
     """The solution of make(grid)(u) + boundary = f on a grid so fine that the estimated error of a functional is at
     most rtol times its value: cells are halved until it is.
 

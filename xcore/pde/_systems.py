@@ -27,7 +27,7 @@ _REASON = "fields are coupled: sparse factors of all of them"
 def solve_system(
     f: Callable[[Any], Any], b: PyTree, *, kernel: Any = (), rtol: float | None = None,
     report: bool = False,
-) -> Any:  # fmt: skip
+) -> PyTree | FieldSolution:  # fmt: skip
     """The tree of fields u with f(u) = b, for a function f that is linear in u, but for what does not depend on u.
 
     The places of the elements are found by following the program of f, elements by a few products, one for each

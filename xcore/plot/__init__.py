@@ -12,7 +12,7 @@ from dark to light; both are safe for colour-blind readers.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from ..sparse import Sparse
 from ._fields import field, modes, movie
 from ._shared import add_scale, axes_of, symmetric_limits, value_of
 
+if TYPE_CHECKING:  # loaded when something is drawn
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
 __all__ = [
     "convergence", "factors", "field", "history", "matrix", "modes", "movie", "program", "sharding", "spectrum", "spy",
 ]  # fmt: skip
@@ -30,7 +34,7 @@ __all__ = [
 _MOST_EQUATIONS = 200
 
 
-def convergence(h: ArrayLike, errors_: Any, ax: Any = None, **options: Any) -> Any:
+def convergence(h: ArrayLike, errors_: Any, ax: Any = None, **options: Any) -> Axes:
     """Errors over step sizes, on logarithmic axes, with the fitted order of each. Returns axes.
 
     Args:
@@ -66,7 +70,7 @@ def order(h: np.ndarray, errors_: np.ndarray) -> float:
     return float(np.polyfit(np.log(h[good]), np.log(errors_[good]), 1)[0])
 
 
-def spectrum(values: ArrayLike, ax: Any = None, **options: Any) -> Any:
+def spectrum(values: ArrayLike, ax: Any = None, **options: Any) -> Axes:
     """Eigenvalues or singular values: real ones by rank, complex ones in the plane. Returns axes.
 
     Args:
@@ -97,7 +101,7 @@ def spectrum(values: ArrayLike, ax: Any = None, **options: Any) -> Any:
     return ax
 
 
-def matrix(a: Any, ax: Any = None, *, structure: bool = False, **options: Any) -> Any:
+def matrix(a: Any, ax: Any = None, *, structure: bool = False, **options: Any) -> Axes:
     """A matrix as a picture of its values, zeros white, or of where it is not zero. Returns axes.
 
     Args:
@@ -128,7 +132,7 @@ def matrix(a: Any, ax: Any = None, *, structure: bool = False, **options: Any) -
     return ax
 
 
-def spy(a: Any, ax: Any = None, **options: Any) -> Any:
+def spy(a: Any, ax: Any = None, **options: Any) -> Axes:
     """Where a matrix has elements that are not zero: ``matrix(a, structure=True)``, by matplotlib's name. Returns axes.
 
     Args:
@@ -142,7 +146,7 @@ def spy(a: Any, ax: Any = None, **options: Any) -> Any:
     return matrix(a, ax, structure=True, **options)
 
 
-def factors(cp: Any, axes: Any = None) -> Any:
+def factors(cp: Any, axes: Any = None) -> Figure:
     """The columns of the factors of a CP tensor, a row of axes for each term. Returns the figure.
 
     Args:
@@ -158,7 +162,7 @@ def factors(cp: Any, axes: Any = None) -> Any:
     return plot_factors(value_of(cp), axes)
 
 
-def history(found: Any, ax: Any = None, *, what: str = "", **options: Any) -> Any:
+def history(found: Any, ax: Any = None, *, what: str = "", **options: Any) -> Axes:
     """How a method went: what its ``history`` holds over the steps, on a logarithmic scale. Returns axes.
 
     Args:
@@ -203,7 +207,7 @@ def history(found: Any, ax: Any = None, *, what: str = "", **options: Any) -> An
     return ax
 
 
-def program(told: Any, ax: Any = None) -> Any:
+def program(told: Any, ax: Any = None) -> Axes:
     """A Program as a graph: operations in layers, each below what it needs. Returns axes.
 
     Args:
@@ -272,7 +276,7 @@ def _layers(told: Program) -> tuple[list[Any], list[Any]]:
     return boxes, [(spots[a], spots[b]) for a, b in links]
 
 
-def sharding(x: Array, ax: Any = None) -> Any:
+def sharding(x: Array, ax: Any = None) -> Axes:
     """Which device holds which part of an array of one or two dimensions. Returns axes.
 
     Args:

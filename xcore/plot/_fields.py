@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,10 @@ from .._core import ArrayLike, errors, one_of
 from ..pde import Grid, Laplacian, Masked
 from ..pde._curvilinear import in_plane
 from ._shared import add_scale, axes_of, colours, limits, symmetric_limits, value_of
+
+if TYPE_CHECKING:  # loaded when something is drawn
+    from matplotlib.animation import FuncAnimation
+    from matplotlib.axes import Axes
 
 
 def field(
@@ -22,7 +26,7 @@ def field(
     faces: Any = None,
     label: str = "",
     **options: Any,
-) -> Any:
+) -> Axes:
     """A field on a box: a line, a map, or the middle section of a box of three dimensions. Returns axes.
 
     Args:
@@ -185,7 +189,7 @@ def movie(
     fps: int = 20,
     most: int = 120,
     **options: Any,
-) -> Any:
+) -> FuncAnimation:
     """A film of the states of a trajectory. Returns matplotlib's animation.
 
     All pictures have the scale of the whole film.
@@ -238,7 +242,7 @@ def movie(
     return film
 
 
-def modes(op: Any, values: ArrayLike, fields: ArrayLike, *, columns: int = 3) -> Any:
+def modes(op: Any, values: ArrayLike, fields: ArrayLike, *, columns: int = 3) -> np.ndarray:
     """Eigenmodes, each on axes of its own with its value, zero in the middle of the colours. Returns the axes.
 
     Args:

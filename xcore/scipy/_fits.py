@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from .. import numpy as xnp
 from .. import random, sparse
 from .._control import eval_shape, jacfwd
-from .._core import ArrayLike, Tracer, boundary, errors, one_of, typeof
+from .._core import Array, ArrayLike, Tracer, boundary, errors, one_of, typeof
 from ..optimize import curve_fit as _curve_fit
 from ..optimize import differential_evolution as _differential_evolution
 from ..optimize import least_squares as _least_squares
@@ -117,6 +117,27 @@ def least_squares(
     )  # fmt: skip
 
 
+@overload
+def curve_fit(
+    f: Callable[..., Any], xdata: Any, ydata: ArrayLike | Sequence[Any], p0: ArrayLike | Sequence[Any] | None = None,
+    sigma: ArrayLike | Sequence[Any] | None = None, absolute_sigma: bool = False, check_finite: bool | None = None,
+    bounds: Any = (-np.inf, np.inf), method: str | None = None, jac: Any = None, *,
+    full_output: Literal[False] = False, nan_policy: str | None = None, **kwargs: Any,
+) -> tuple[Array, Array]: ...  # fmt: skip
+@overload
+def curve_fit(
+    f: Callable[..., Any], xdata: Any, ydata: ArrayLike | Sequence[Any], p0: ArrayLike | Sequence[Any] | None = None,
+    sigma: ArrayLike | Sequence[Any] | None = None, absolute_sigma: bool = False, check_finite: bool | None = None,
+    bounds: Any = (-np.inf, np.inf), method: str | None = None, jac: Any = None, *, full_output: Literal[True],
+    nan_policy: str | None = None, **kwargs: Any,
+) -> tuple[Array, Array, dict[str, Array], str, Array]: ...  # fmt: skip
+@overload
+def curve_fit(
+    f: Callable[..., Any], xdata: Any, ydata: ArrayLike | Sequence[Any], p0: ArrayLike | Sequence[Any] | None = None,
+    sigma: ArrayLike | Sequence[Any] | None = None, absolute_sigma: bool = False, check_finite: bool | None = None,
+    bounds: Any = (-np.inf, np.inf), method: str | None = None, jac: Any = None, *, full_output: bool = False,
+    nan_policy: str | None = None, **kwargs: Any,
+) -> tuple[Array, Array] | tuple[Array, Array, dict[str, Array], str, Array]: ...  # fmt: skip
 @boundary
 def curve_fit(
     f: Callable[..., Any], xdata: Any, ydata: ArrayLike | Sequence[Any],
@@ -124,7 +145,7 @@ def curve_fit(
     absolute_sigma: bool = False, check_finite: bool | None = None, bounds: Any = (-np.inf, np.inf),
     method: str | None = None, jac: Any = None, *, full_output: bool = False,
     nan_policy: str | None = None, **kwargs: Any,
-) -> Any:  # fmt: skip
+) -> tuple[Array, Array] | tuple[Array, Array, dict[str, Array], str, Array]:  # fmt: skip
     """(popt, pcov): ``f(xdata, *popt)`` fitted to ``ydata`` by least squares; see ``xcore.optimize.curve_fit``.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -176,13 +176,31 @@ def _as_numpy(found: OptimizeResults) -> None:
         )
 
 
+@overload
+def fmin(
+    func: Callable[..., Any], x0: Any, args: Any = (), xtol: float | None = None, ftol: float | None = None,
+    maxiter: int | None = None, maxfun: int | None = None, full_output: Literal[False, 0] = 0, disp: bool | int = 1,
+    retall: bool | int = 0, callback: None = None, initial_simplex: None = None,
+) -> Array: ...  # fmt: skip
+@overload
+def fmin(
+    func: Callable[..., Any], x0: Any, args: Any = (), xtol: float | None = None, ftol: float | None = None,
+    maxiter: int | None = None, maxfun: int | None = None, *, full_output: Literal[True, 1], disp: bool | int = 1,
+    retall: bool | int = 0, callback: None = None, initial_simplex: None = None,
+) -> tuple[Array, Array, Array, Array, Array]: ...  # fmt: skip
+@overload
+def fmin(
+    func: Callable[..., Any], x0: Any, args: Any = (), xtol: float | None = None, ftol: float | None = None,
+    maxiter: int | None = None, maxfun: int | None = None, full_output: bool | int = 0, disp: bool | int = 1,
+    retall: bool | int = 0, callback: None = None, initial_simplex: None = None,
+) -> Array | tuple[Array, Array, Array, Array, Array]: ...  # fmt: skip
 @boundary
 def fmin(
     func: Callable[..., Any], x0: Any, args: Any = (), xtol: float | None = None,
     ftol: float | None = None, maxiter: int | None = None, maxfun: int | None = None,
     full_output: bool | int = 0, disp: bool | int = 1, retall: bool | int = 0,
     callback: None = None, initial_simplex: None = None,
-) -> Any:  # fmt: skip
+) -> Array | tuple[Array, Array, Array, Array, Array]:  # fmt: skip
     """The point where a function is least, by Nelder and Mead's method; see ``minimize``.
 
     Args:

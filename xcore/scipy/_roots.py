@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal, Protocol, overload
 
 import numpy as np
 
@@ -73,13 +73,31 @@ def root(
     )  # fmt: skip
 
 
+@overload
+def fsolve(
+    func: Callable[..., Any], x0: Any, args: Any = (), fprime: Any = None, full_output: Literal[False, 0] = 0,
+    col_deriv: bool | int = 0, xtol: float | None = None, maxfev: int = 0, band: Any = None,
+    epsfcn: float | None = None, factor: float = 100, diag: Any = None,
+) -> Array: ...  # fmt: skip
+@overload
+def fsolve(
+    func: Callable[..., Any], x0: Any, args: Any = (), fprime: Any = None, *, full_output: Literal[True, 1],
+    col_deriv: bool | int = 0, xtol: float | None = None, maxfev: int = 0, band: Any = None,
+    epsfcn: float | None = None, factor: float = 100, diag: Any = None,
+) -> tuple[Array, dict[str, Array], Array, str]: ...  # fmt: skip
+@overload
+def fsolve(
+    func: Callable[..., Any], x0: Any, args: Any = (), fprime: Any = None, full_output: bool | int = 0,
+    col_deriv: bool | int = 0, xtol: float | None = None, maxfev: int = 0, band: Any = None,
+    epsfcn: float | None = None, factor: float = 100, diag: Any = None,
+) -> Array | tuple[Array, dict[str, Array], Array, str]: ...  # fmt: skip
 @boundary
 def fsolve(
     func: Callable[..., Any], x0: Any, args: Any = (), fprime: Any = None,
     full_output: bool | int = 0, col_deriv: bool | int = 0, xtol: float | None = None,
     maxfev: int = 0, band: Any = None, epsfcn: float | None = None, factor: float = 100,
     diag: Any = None,
-) -> Any:  # fmt: skip
+) -> Array | tuple[Array, dict[str, Array], Array, str]:  # fmt: skip
     """A solution x of ``func(x, *args) = 0``; see ``root``.
 
     Args:
@@ -108,7 +126,7 @@ def fsolve(
 def fixed_point(
     func: Callable[..., Any], x0: Any, args: Any = (), xtol: float | None = None,
     maxiter: int = 500, method: str = "del2",
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """A solution x of ``func(x, *args) = x``; see ``xcore.optimize.fixed_point``.
 
     Args:
@@ -193,12 +211,29 @@ def _require(who: str, status) -> None:
         raise RuntimeError(f"xcore.scipy.optimize.{who}: {words(status)}.")
 
 
-def _bracketing_method(name: str):
+class _Bracketing(Protocol):
+    """``brentq`` and its like."""
+
+    @overload
+    def __call__(
+        self, f: Callable[..., Any], a: Any, b: Any, args: Any = (), xtol: float | None = None,
+        rtol: float | None = None, maxiter: int | None = None, full_output: Literal[False] = False,
+        disp: bool = True,
+    ) -> Array: ...  # fmt: skip
+    @overload
+    def __call__(
+        self, f: Callable[..., Any], a: Any, b: Any, args: Any = (), xtol: float | None = None,
+        rtol: float | None = None, maxiter: int | None = None, *, full_output: Literal[True],
+        disp: bool = True,
+    ) -> tuple[Array, Found]: ...  # fmt: skip
+
+
+def _bracketing_method(name: str) -> _Bracketing:
     def find(
         f: Callable[..., Any], a: Any, b: Any, args: Any = (), xtol: float | None = None,
         rtol: float | None = None, maxiter: int | None = None, full_output: bool = False,
         disp: bool = True,
-    ) -> Any:  # fmt: skip
+    ) -> Array | tuple[Array, Found]:  # fmt: skip
         found = root_scalar(f, args, name, (a, b), xtol=xtol, rtol=rtol, maxiter=maxiter)
         if disp:
             _require(name, xnp.where(found.converged, 0, 1))
@@ -217,18 +252,36 @@ def _bracketing_method(name: str):
     >>> round(float({name}(lambda x: x**3 - 1.0, 0.0, 3.0)), 4)
     1.0
     """
-    return boundary(find)
+    return boundary(find)  # pyright: ignore[reportReturnType]
 
 
 brentq, bisect, toms748 = map(_bracketing_method, ("brentq", "bisect", "toms748"))
 
 
+@overload
+def newton(
+    func: Callable[..., Any], x0: Any, fprime: Any = None, args: Any = (), tol: float | None = None,
+    maxiter: int = 50, fprime2: Any = None, x1: Any = None, rtol: float = 0.0, full_output: Literal[False, 0] = False,
+    disp: bool | int = True,
+) -> Array: ...  # fmt: skip
+@overload
+def newton(
+    func: Callable[..., Any], x0: Any, fprime: Any = None, args: Any = (), tol: float | None = None,
+    maxiter: int = 50, fprime2: Any = None, x1: Any = None, rtol: float = 0.0, *, full_output: Literal[True, 1],
+    disp: bool | int = True,
+) -> tuple[Array, Found]: ...  # fmt: skip
+@overload
+def newton(
+    func: Callable[..., Any], x0: Any, fprime: Any = None, args: Any = (), tol: float | None = None,
+    maxiter: int = 50, fprime2: Any = None, x1: Any = None, rtol: float = 0.0, full_output: bool | int = False,
+    disp: bool | int = True,
+) -> Array | tuple[Array, Found]: ...  # fmt: skip
 @boundary
 def newton(
     func: Callable[..., Any], x0: Any, fprime: Any = None, args: Any = (), tol: float | None = None,
     maxiter: int = 50, fprime2: Any = None, x1: Any = None, rtol: float = 0.0,
     full_output: bool | int = False, disp: bool | int = True,
-) -> Any:  # fmt: skip
+) -> Array | tuple[Array, Found]:  # fmt: skip
     """A root of ``func(x, *args)`` near x0, by Newton's method with the exact derivative.
 
     Args:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -66,13 +66,37 @@ def _generalized_eigh(a, b, type, vectors):
     return w, low @ y
 
 
+@overload
+def eigh(
+    a: ArrayLike | Sequence[Any], b: ArrayLike | Sequence[Any] | None = None, lower: bool = True,
+    eigvals_only: Literal[False] = False, overwrite_a: bool = False, overwrite_b: bool = False, turbo: bool = True,
+    eigvals: Sequence[int] | None = None, type: int = 1, check_finite: bool = True,
+    subset_by_index: Sequence[int] | None = None, subset_by_value: Sequence[float] | None = None,
+    driver: str | None = None,
+) -> tuple[Array, Array]: ...  # fmt: skip
+@overload
+def eigh(
+    a: ArrayLike | Sequence[Any], b: ArrayLike | Sequence[Any] | None = None, lower: bool = True, *,
+    eigvals_only: Literal[True], overwrite_a: bool = False, overwrite_b: bool = False, turbo: bool = True,
+    eigvals: Sequence[int] | None = None, type: int = 1, check_finite: bool = True,
+    subset_by_index: Sequence[int] | None = None, subset_by_value: Sequence[float] | None = None,
+    driver: str | None = None,
+) -> Array: ...  # fmt: skip
+@overload
+def eigh(
+    a: ArrayLike | Sequence[Any], b: ArrayLike | Sequence[Any] | None = None, lower: bool = True,
+    eigvals_only: bool = False, overwrite_a: bool = False, overwrite_b: bool = False, turbo: bool = True,
+    eigvals: Sequence[int] | None = None, type: int = 1, check_finite: bool = True,
+    subset_by_index: Sequence[int] | None = None, subset_by_value: Sequence[float] | None = None,
+    driver: str | None = None,
+) -> tuple[Array, Array] | Array: ...  # fmt: skip
 def eigh(
     a: ArrayLike | Sequence[Any], b: ArrayLike | Sequence[Any] | None = None, lower: bool = True,
     eigvals_only: bool = False, overwrite_a: bool = False, overwrite_b: bool = False,
     turbo: bool = True, eigvals: Sequence[int] | None = None, type: int = 1,
     check_finite: bool = True, subset_by_index: Sequence[int] | None = None,
     subset_by_value: Sequence[float] | None = None, driver: str | None = None,
-) -> Any:  # fmt: skip
+) -> tuple[Array, Array] | Array:  # fmt: skip
     """(w, v) of a v = w v, or with b of one of three problems, from the lower (or upper) triangles.
 
     Args:
@@ -116,7 +140,7 @@ def eigvalsh(
     >>> eigvalsh(xnp.diag(xnp.asarray([2.0, 1.0])))
     Array([1., 2.], dtype=float32)
     """
-    return eigh(a, b, lower, True, eigvals=eigvals, type=type, subset_by_index=subset_by_index,
+    return eigh(a, b, lower, eigvals_only=True, eigvals=eigvals, type=type, subset_by_index=subset_by_index,
                 subset_by_value=subset_by_value)  # fmt: skip
 
 
@@ -139,11 +163,29 @@ def _tridiagonal(d, e):
     return _diagonals(d.shape[-1], d, [e], xnp.result_type(d, e))
 
 
+@overload
+def eigh_tridiagonal(
+    d: ArrayLike | Sequence[Any], e: ArrayLike | Sequence[Any], eigvals_only: Literal[False] = False,
+    select: str = "a", select_range: Sequence[float] | None = None, check_finite: bool = True, tol: float = 0.0,
+    lapack_driver: str = "auto", *, key: Any = None,
+) -> tuple[Array, Array]: ...  # fmt: skip
+@overload
+def eigh_tridiagonal(
+    d: ArrayLike | Sequence[Any], e: ArrayLike | Sequence[Any], *, eigvals_only: Literal[True], select: str = "a",
+    select_range: Sequence[float] | None = None, check_finite: bool = True, tol: float = 0.0,
+    lapack_driver: str = "auto", key: Any = None,
+) -> Array: ...  # fmt: skip
+@overload
+def eigh_tridiagonal(
+    d: ArrayLike | Sequence[Any], e: ArrayLike | Sequence[Any], eigvals_only: bool = False, select: str = "a",
+    select_range: Sequence[float] | None = None, check_finite: bool = True, tol: float = 0.0,
+    lapack_driver: str = "auto", *, key: Any = None,
+) -> tuple[Array, Array] | Array: ...  # fmt: skip
 def eigh_tridiagonal(
     d: ArrayLike | Sequence[Any], e: ArrayLike | Sequence[Any], eigvals_only: bool = False,
     select: str = "a", select_range: Sequence[float] | None = None, check_finite: bool = True,
     tol: float = 0.0, lapack_driver: str = "auto", *, key: Any = None,
-) -> Any:  # fmt: skip
+) -> tuple[Array, Array] | Array:  # fmt: skip
     """Eigenvalues, ascending, and vectors of the symmetric tridiagonal matrix of diagonals d, e.
 
     Args:
@@ -184,14 +226,32 @@ def eigvalsh_tridiagonal(
     >>> eigvalsh_tridiagonal(xnp.asarray([2.0, 2.0]), xnp.asarray([1.0]))
     Array([1., 3.], dtype=float32)
     """
-    return eigh_tridiagonal(d, e, True, select, select_range)
+    return eigh_tridiagonal(d, e, eigvals_only=True, select=select, select_range=select_range)
 
 
+@overload
+def eig_banded(
+    a_band: ArrayLike | Sequence[Any], lower: bool = False, eigvals_only: Literal[False] = False,
+    overwrite_a_band: bool = False, select: str = "a", select_range: Sequence[float] | None = None, max_ev: int = 0,
+    check_finite: bool = True,
+) -> tuple[Array, Array]: ...  # fmt: skip
+@overload
+def eig_banded(
+    a_band: ArrayLike | Sequence[Any], lower: bool = False, *, eigvals_only: Literal[True],
+    overwrite_a_band: bool = False, select: str = "a", select_range: Sequence[float] | None = None, max_ev: int = 0,
+    check_finite: bool = True,
+) -> Array: ...  # fmt: skip
+@overload
+def eig_banded(
+    a_band: ArrayLike | Sequence[Any], lower: bool = False, eigvals_only: bool = False,
+    overwrite_a_band: bool = False, select: str = "a", select_range: Sequence[float] | None = None, max_ev: int = 0,
+    check_finite: bool = True,
+) -> tuple[Array, Array] | Array: ...  # fmt: skip
 def eig_banded(
     a_band: ArrayLike | Sequence[Any], lower: bool = False, eigvals_only: bool = False,
     overwrite_a_band: bool = False, select: str = "a", select_range: Sequence[float] | None = None,
     max_ev: int = 0, check_finite: bool = True,
-) -> Any:  # fmt: skip
+) -> tuple[Array, Array] | Array:  # fmt: skip
     """(w, v) of a Hermitian matrix whose diagonals are the rows of a_band, as for ``cholesky_banded``.
 
     Args:
@@ -236,7 +296,7 @@ def eigvals_banded(
     >>> eigvals_banded(xnp.asarray([[0.0, 1.0], [2.0, 2.0]]))
     Array([1., 3.], dtype=float32)
     """
-    return eig_banded(a_band, lower, True, select=select, select_range=select_range)
+    return eig_banded(a_band, lower, eigvals_only=True, select=select, select_range=select_range)
 
 
 # General
@@ -250,11 +310,35 @@ def _unit(v):
     return v / xnp.linalg.norm(v, axis=-2, keepdims=True)
 
 
+@overload
+def eig(
+    a: ArrayLike | Sequence[Any], b: ArrayLike | Sequence[Any] | None = None, left: Literal[False] = False,
+    right: Literal[True] = True, overwrite_a: bool = False, overwrite_b: bool = False, check_finite: bool = True,
+    homogeneous_eigvals: bool = False,
+) -> tuple[Array, Array]: ...  # fmt: skip
+@overload
+def eig(
+    a: ArrayLike | Sequence[Any], b: ArrayLike | Sequence[Any] | None = None, left: Literal[False] = False, *,
+    right: Literal[False], overwrite_a: bool = False, overwrite_b: bool = False, check_finite: bool = True,
+    homogeneous_eigvals: bool = False,
+) -> Array: ...  # fmt: skip
+@overload
+def eig(
+    a: ArrayLike | Sequence[Any], b: ArrayLike | Sequence[Any] | None = None, *, left: Literal[True],
+    right: Literal[True] = True, overwrite_a: bool = False, overwrite_b: bool = False, check_finite: bool = True,
+    homogeneous_eigvals: bool = False,
+) -> tuple[Array, Array, Array]: ...  # fmt: skip
+@overload
+def eig(
+    a: ArrayLike | Sequence[Any], b: ArrayLike | Sequence[Any] | None = None, left: bool = False, right: bool = True,
+    overwrite_a: bool = False, overwrite_b: bool = False, check_finite: bool = True,
+    homogeneous_eigvals: bool = False,
+) -> Array | tuple[Array, Array] | tuple[Array, Array, Array]: ...  # fmt: skip
 def eig(
     a: ArrayLike | Sequence[Any], b: ArrayLike | Sequence[Any] | None = None, left: bool = False,
     right: bool = True, overwrite_a: bool = False, overwrite_b: bool = False,
     check_finite: bool = True, homogeneous_eigvals: bool = False,
-) -> Any:  # fmt: skip
+) -> Array | tuple[Array, Array] | tuple[Array, Array, Array]:  # fmt: skip
     """Eigenvalues w and, as asked for, left (vᴴ a = w vᴴ b) and right (a v = w b v) vectors of norm 1.
 
     Without b it is the identity; else it must be regular. ``homogeneous_eigvals`` gives pairs
@@ -299,10 +383,25 @@ def eigvals(
     return _values(la.eigvals(a if b is None else la.solve(b, a)), homogeneous_eigvals)
 
 
+@overload
+def schur(
+    a: ArrayLike | Sequence[Any], output: str = "real", lwork: int | None = None, overwrite_a: bool = False,
+    sort: None = None, check_finite: bool = True,
+) -> tuple[Array, Array]: ...  # fmt: skip
+@overload
+def schur(
+    a: ArrayLike | Sequence[Any], output: str = "real", lwork: int | None = None, overwrite_a: bool = False, *,
+    sort: str | Callable[..., Any], check_finite: bool = True,
+) -> tuple[Array, Array, Array]: ...  # fmt: skip
+@overload
+def schur(
+    a: ArrayLike | Sequence[Any], output: str = "real", lwork: int | None = None, overwrite_a: bool = False,
+    sort: str | Callable[..., Any] | None = None, check_finite: bool = True,
+) -> tuple[Array, Array] | tuple[Array, Array, Array]: ...  # fmt: skip
 def schur(
     a: ArrayLike | Sequence[Any], output: str = "real", lwork: int | None = None,
     overwrite_a: bool = False, sort: Any = None, check_finite: bool = True,
-) -> Any:  # fmt: skip
+) -> tuple[Array, Array] | tuple[Array, Array, Array]:  # fmt: skip
     """(T, Z) with a = Z T Zᴴ, and with ``sort`` how many come first; see ``xcore.linalg.schur``.
 
     As in SciPy, for a real form a function ``sort`` takes the real and the imaginary part.
@@ -324,10 +423,23 @@ def schur(
     return la.schur(a, output, sort)
 
 
+@overload
+def hessenberg(
+    a: ArrayLike | Sequence[Any], calc_q: Literal[False] = False, overwrite_a: bool = False,
+    check_finite: bool = True,
+) -> Array: ...  # fmt: skip
+@overload
+def hessenberg(
+    a: ArrayLike | Sequence[Any], *, calc_q: Literal[True], overwrite_a: bool = False, check_finite: bool = True,
+) -> tuple[Array, Array]: ...  # fmt: skip
+@overload
+def hessenberg(
+    a: ArrayLike | Sequence[Any], calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True,
+) -> Array | tuple[Array, Array]: ...  # fmt: skip
 def hessenberg(
     a: ArrayLike | Sequence[Any], calc_q: bool = False, overwrite_a: bool = False,
     check_finite: bool = True,
-) -> Any:  # fmt: skip
+) -> Array | tuple[Array, Array]:  # fmt: skip
     """The Hessenberg form h of a = q h qᴴ, with ``calc_q`` (h, q).
 
     Args:

@@ -8,7 +8,7 @@ needs of the inverse no more than the places of A.
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -188,6 +188,10 @@ class Cholesky(LinearOperator):
         x, least = g(*operands)
         return x, least > 0
 
+    @overload
+    def solve(self, b: ArrayLike, *, report: Literal[False] = False) -> Array: ...
+    @overload
+    def solve(self, b: ArrayLike, *, report: Literal[True]) -> Solution: ...
     def solve(self, b: ArrayLike, *, report: bool = False) -> Array | Solution:
         """The solution of a x = b, refined once, with the derivatives of the equation.
 

@@ -11,7 +11,7 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -25,16 +25,16 @@ from ..linalg._arguments import epsilon
 from ..linalg._equations import Equation, coins, judged, power_of_two, roundings, through
 from ..numpy._determinant import SlogdetResult
 from ._balance import Balance, balance
-from ._cholesky import cholesky
+from ._cholesky import Cholesky, cholesky
 from ._cholmod import Hermitian, hermitian
-from ._incomplete import incomplete_lu, places_by_size
-from ._ldl import ldl
-from ._lu import determinant, lu, row_order, sign_of
+from ._incomplete import IncompleteLU, incomplete_lu, places_by_size
+from ._ldl import LDL, ldl
+from ._lu import LU, determinant, lu, row_order, sign_of
 from ._making import coo_array
 from ._matrix import Sparse, over_batches
 from ._pattern import Pattern
 from ._products import product_of, transposed_values
-from ._qr import qr
+from ._qr import QR, qr
 from ._residuals import columns_for, each, each_values, unless_lost
 from ._superlu import superlu
 
@@ -301,6 +301,10 @@ class Factors(LinearOperator):
     def shape(self) -> Any:
         return self.a.shape
 
+    @overload
+    def solve(self, b: ArrayLike, *, report: Literal[False] = False) -> Array: ...
+    @overload
+    def solve(self, b: ArrayLike, *, report: Literal[True]) -> Solution: ...
     def solve(self, b: ArrayLike, *, report: bool = False) -> Array | Solution:
         """The solution of a x = b; with incomplete factors about that.
 
@@ -356,7 +360,33 @@ class Factors(LinearOperator):
             raise errors.bad_argument("sparse.Factors", "kind", self.kind, need)
 
 
-def factorise(a: Sparse, kind: str = "lu", *, reuse: Any = None, **options: Any) -> Any:
+@overload
+def factorise(
+    a: Sparse, kind: Literal["lu"] = "lu", *, on: Literal["host"] = "host", reuse: Any = None
+) -> Factors: ...
+@overload
+def factorise(
+    a: Sparse, kind: Literal["lu"] = "lu", *, on: Literal["device"], reuse: Any = None
+) -> LU: ...
+@overload
+def factorise(a: Sparse, kind: Literal["ilu"], *, reuse: Any = None, **options: Any) -> Factors: ...
+@overload
+def factorise(a: Sparse, kind: Literal["cholesky"], *, reuse: Any = None) -> Cholesky: ...
+@overload
+def factorise(a: Sparse, kind: Literal["ldl"], *, reuse: Any = None) -> LDL: ...
+@overload
+def factorise(a: Sparse, kind: Literal["qr"], *, reuse: Any = None) -> QR: ...
+@overload
+def factorise(
+    a: Sparse, kind: Literal["ilu0", "ic0", "ilut"], *, reuse: Any = None, **options: Any
+) -> IncompleteLU: ...
+@overload
+def factorise(
+    a: Sparse, kind: str, *, reuse: Any = None, **options: Any
+) -> Factors | LU | Cholesky | LDL | QR | IncompleteLU: ...
+def factorise(
+    a: Sparse, kind: str = "lu", *, reuse: Any = None, **options: Any
+) -> Factors | LU | Cholesky | LDL | QR | IncompleteLU:
     """Factors of a sparse matrix: an operator that is its inverse, or about that.
 
     "lu" and "ilu" are made by SuperLU on the host when first needed, and kept there. The others stay within programs:

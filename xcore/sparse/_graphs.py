@@ -6,7 +6,7 @@ Where edges are is the pattern, so what depends on it alone is known while traci
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -42,9 +42,21 @@ def _graph(who: str, a: Any, make: Any = edges_of) -> Sparse:
     return a
 
 
+@overload
+def connected_components(
+    csgraph: Any, directed: bool = True, connection: str = "weak", return_labels: Literal[True] = True,
+) -> tuple[int, Array]: ...  # fmt: skip
+@overload
+def connected_components(
+    csgraph: Any, directed: bool = True, connection: str = "weak", *, return_labels: Literal[False],
+) -> int: ...  # fmt: skip
+@overload
+def connected_components(
+    csgraph: Any, directed: bool = True, connection: str = "weak", return_labels: bool = True,
+) -> tuple[int, Array] | int: ...  # fmt: skip
 def connected_components(
     csgraph: Any, directed: bool = True, connection: str = "weak", return_labels: bool = True
-) -> Any:
+) -> tuple[int, Array] | int:
     """(how many, the number of each vertex's component): a stored element is an edge, whatever its value; one of a
     dense matrix is where it is finite and not 0.
 
@@ -67,10 +79,25 @@ def connected_components(
     return (count, xnp.asarray(labels)) if return_labels else count
 
 
+@overload
+def laplacian(
+    csgraph: Any, normed: bool = False, return_diag: Literal[False] = False, use_out_degree: bool = False, *,
+    copy: bool = True, form: str = "array", dtype: DTypeLike | None = None, symmetrized: bool = False,
+) -> Sparse: ...  # fmt: skip
+@overload
+def laplacian(
+    csgraph: Any, normed: bool = False, *, return_diag: Literal[True], use_out_degree: bool = False,
+    copy: bool = True, form: str = "array", dtype: DTypeLike | None = None, symmetrized: bool = False,
+) -> tuple[Sparse, Array]: ...  # fmt: skip
+@overload
+def laplacian(
+    csgraph: Any, normed: bool = False, return_diag: bool = False, use_out_degree: bool = False, *, copy: bool = True,
+    form: str = "array", dtype: DTypeLike | None = None, symmetrized: bool = False,
+) -> Sparse | tuple[Sparse, Array]: ...  # fmt: skip
 def laplacian(
     csgraph: Any, normed: bool = False, return_diag: bool = False, use_out_degree: bool = False, *,
     copy: bool = True, form: str = "array", dtype: DTypeLike | None = None, symmetrized: bool = False,
-) -> Any:  # fmt: skip
+) -> Sparse | tuple[Sparse, Array]:  # fmt: skip
     """D - A of a graph with the weights A, D the sums of the columns; the diagonal of A does not count. Traced.
 
     Args:
@@ -123,10 +150,30 @@ def minimum_spanning_tree(csgraph: Any, overwrite: bool = False) -> Sparse:
     return from_scipy(scipy.sparse.csgraph.minimum_spanning_tree(a.to_scipy()))
 
 
+@overload
+def dijkstra(
+    csgraph: Any, directed: bool = True, indices: Any = None, return_predecessors: Literal[False] = False,
+    unweighted: bool = False, limit: float = np.inf, min_only: bool = False,
+) -> Array: ...  # fmt: skip
+@overload
+def dijkstra(
+    csgraph: Any, directed: bool = True, indices: Any = None, *, return_predecessors: Literal[True],
+    unweighted: bool = False, limit: float = np.inf, min_only: Literal[False] = False,
+) -> tuple[Array, Array]: ...  # fmt: skip
+@overload
+def dijkstra(
+    csgraph: Any, directed: bool = True, indices: Any = None, *, return_predecessors: Literal[True],
+    unweighted: bool = False, limit: float = np.inf, min_only: Literal[True],
+) -> tuple[Array, Array, Array]: ...  # fmt: skip
+@overload
 def dijkstra(
     csgraph: Any, directed: bool = True, indices: Any = None, return_predecessors: bool = False,
     unweighted: bool = False, limit: float = np.inf, min_only: bool = False,
-) -> Any:  # fmt: skip
+) -> Array | tuple[Array, Array] | tuple[Array, Array, Array]: ...  # fmt: skip
+def dijkstra(
+    csgraph: Any, directed: bool = True, indices: Any = None, return_predecessors: bool = False,
+    unweighted: bool = False, limit: float = np.inf, min_only: bool = False,
+) -> Array | tuple[Array, Array] | tuple[Array, Array, Array]:  # fmt: skip
     """Lengths of shortest ways between vertices, infinite where there is none; weights are 0 or more.
 
     Args:
@@ -155,4 +202,4 @@ def dijkstra(
     )
     lengths, *others = found if return_predecessors else (found,)
     lengths: Array = xnp.asarray(lengths.astype(dtypes.to_solve(a.dtype)))
-    return (lengths, *map(xnp.asarray, others)) if others else lengths
+    return (lengths, *map(xnp.asarray, others)) if others else lengths  # pyright: ignore[reportReturnType]

@@ -7,7 +7,7 @@ columns of size 1, and refined as such: derivatives and certificates are theirs,
 from __future__ import annotations
 
 import functools
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -136,6 +136,10 @@ class QR(LinearOperator):
     def matmat(self, x: Array) -> Array:
         return self.solve(x)  # pyright: ignore[reportReturnType]
 
+    @overload
+    def solve(self, b: ArrayLike, *, report: Literal[False] = False) -> Array: ...
+    @overload
+    def solve(self, b: ArrayLike, *, report: Literal[True]) -> Solution: ...
     def solve(self, b: ArrayLike, *, report: bool = False) -> Array | Solution:
         """The x of least |a x - b|, of a with fewer rows than columns the one of least norm, refined once.
 

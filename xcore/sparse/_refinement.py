@@ -10,7 +10,7 @@ from __future__ import annotations
 import abc
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
@@ -134,6 +134,10 @@ class StaticPivots(LinearOperator):
 
         return self._mapped(one, dtype, (b.astype(dtype), 2))
 
+    @overload
+    def solve(self, b: ArrayLike, *, report: Literal[False] = False) -> Array: ...
+    @overload
+    def solve(self, b: ArrayLike, *, report: Literal[True]) -> Solution: ...
     def solve(self, b: ArrayLike, *, report: bool = False) -> Array | Solution:
         """The solution of a x = b, refined, with the derivatives of the equation.
 

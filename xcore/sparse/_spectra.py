@@ -92,7 +92,7 @@ class KrylovSchur:
 
     def _kept(self, q: Array, h: Array, beta: Array) -> tuple[Array, Array, Array]:
         p = min(self.k + max((self.m - self.k) // 3, 1), self.m - 1)
-        t, z = schur(h, "complex")
+        t, z, *_ = schur(h, "complex")
         ranks = xnp.argsort(xnp.argsort(-self.merit(xnp.diagonal(t))))
         t, z, _ = _sorted(t, z, ranks < p)
         there = xnp.arange(self.m) < p

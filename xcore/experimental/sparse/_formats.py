@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from ... import numpy as xnp
 from ... import random
 from ..._core import Array, ArrayLike, DTypeLike, Key, Shape, errors, one_of
-from ._arrays import BCOO, BCSR, COO, CSC, CSR
+from ._arrays import BCOO, BCSR, COO, CSC, CSR, JAXSparse
 from ._functions import (
     bcoo_broadcast_in_dim,
     bcoo_concatenate,
@@ -71,7 +71,7 @@ def bcsr_todense(mat: BCSR) -> Array:
 def bcsr_dot_general(
     lhs: Any, rhs: Any, *, dimension_numbers: Any, precision: Any = None,
     preferred_element_type: DTypeLike | None = None, out_sharding: None = None,
-) -> Any:  # fmt: skip
+) -> Array | JAXSparse:  # fmt: skip
     """``lax.dot_general`` of an array row by row and a dense one.
 
     Args:
@@ -302,10 +302,20 @@ def _in_format(who: str, name: str, m: BCOO) -> Any:
     return found
 
 
+@overload
+def empty(
+    shape: Shape, dtype: DTypeLike | None = None, index_dtype: DTypeLike = "int32",
+    sparse_format: Literal["bcoo"] = "bcoo", *, nse: int = 0, n_batch: int = 0, n_dense: int = 0,
+) -> BCOO: ...  # fmt: skip
+@overload
 def empty(
     shape: Shape, dtype: DTypeLike | None = None, index_dtype: DTypeLike = "int32", sparse_format: str = "bcoo", *,
     nse: int = 0, n_batch: int = 0, n_dense: int = 0,
-) -> Any:  # fmt: skip
+) -> JAXSparse: ...  # fmt: skip
+def empty(
+    shape: Shape, dtype: DTypeLike | None = None, index_dtype: DTypeLike = "int32", sparse_format: str = "bcoo", *,
+    nse: int = 0, n_batch: int = 0, n_dense: int = 0,
+) -> JAXSparse:  # fmt: skip
     """An array of zeros, none of which is stored.
 
     Args:
@@ -342,10 +352,20 @@ def _axes(
     return shape[:n_batch], shape[n_batch:end], shape[end:]
 
 
+@overload
+def eye(
+    N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None, index_dtype: DTypeLike = "int32",
+    sparse_format: Literal["bcoo"] = "bcoo", *, nse: int | None = None, n_batch: int = 0, n_dense: int = 0,
+) -> BCOO: ...  # fmt: skip
+@overload
 def eye(
     N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None, index_dtype: DTypeLike = "int32",
     sparse_format: str = "bcoo", *, nse: int | None = None, n_batch: int = 0, n_dense: int = 0,
-) -> Any:  # fmt: skip
+) -> JAXSparse: ...  # fmt: skip
+def eye(
+    N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None, index_dtype: DTypeLike = "int32",
+    sparse_format: str = "bcoo", *, nse: int | None = None, n_batch: int = 0, n_dense: int = 0,
+) -> JAXSparse:  # fmt: skip
     """The matrix with ones on a diagonal.
 
     Args:

@@ -14,7 +14,7 @@ from ... import numpy as xnp
 from ..._core import Array, ArrayLike, DTypeLike, Shape, errors
 from . import _places as places
 from . import _products as products
-from ._arrays import BCOO
+from ._arrays import BCOO, JAXSparse
 from ._places import WHO, axis_of, by_dense, moved, of_each
 
 
@@ -79,7 +79,7 @@ def bcoo_extract(sparr: BCOO, arr: ArrayLike, *, assume_unique: bool | None = No
 def bcoo_dot_general(
     lhs: Any, rhs: Any, *, dimension_numbers: Any, precision: Any = None,
     preferred_element_type: DTypeLike | None = None, out_sharding: None = None,
-) -> Any:  # fmt: skip
+) -> Array | JAXSparse:  # fmt: skip
     """``lax.dot_general`` of a sparse and a dense array: a dense array; of two sparse ones: a sparse one.
 
     Args:

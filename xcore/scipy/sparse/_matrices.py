@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -135,8 +135,14 @@ def _full(a: Any) -> Any:
     return from_dense(np.ones(a.pattern.shape)).pattern
 
 
+@overload
+def expm(A: Sparse) -> Sparse: ...
+@overload
+def expm(A: ArrayLike) -> Array: ...
+@overload
+def expm(A: Any) -> Array | Sparse: ...
 @boundary
-def expm(A: Any) -> Any:
+def expm(A: Any) -> Array | Sparse:
     """The exponential of a matrix, with an element at every place; ``expm_multiply`` needs products only.
 
     Args:

@@ -7,7 +7,7 @@ computed anew, and another number where not; nothing is raised. Matrices may be 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -241,7 +241,7 @@ def LinearOperator(
     return FunctionOperator(lambda _, x: xnp.asarray(matvec(x)), None, tuple(shape))
 
 
-def aslinearoperator(A: Any) -> Any:
+def aslinearoperator(A: Any) -> _Operator:
     """A matrix, sparse or not, as an operator.
 
     Args:
@@ -300,13 +300,33 @@ def expm_multiply(
 # Eigenvalues
 
 
+@overload
+def eigsh(
+    A: Any, k: int = 6, M: Any = None, sigma: ArrayLike | None = None, which: str = "LM",
+    v0: ArrayLike | Sequence[Any] | None = None, ncv: int | None = None, maxiter: int | None = None, tol: float = 0,
+    return_eigenvectors: Literal[True] = True, Minv: Any = None, OPinv: Any = None, mode: str = "normal",
+    rng: Any = None,
+) -> tuple[Array, Array]: ...  # fmt: skip
+@overload
+def eigsh(
+    A: Any, k: int = 6, M: Any = None, sigma: ArrayLike | None = None, which: str = "LM",
+    v0: ArrayLike | Sequence[Any] | None = None, ncv: int | None = None, maxiter: int | None = None, tol: float = 0,
+    *, return_eigenvectors: Literal[False], Minv: Any = None, OPinv: Any = None, mode: str = "normal",
+    rng: Any = None,
+) -> Array: ...  # fmt: skip
+@overload
+def eigsh(
+    A: Any, k: int = 6, M: Any = None, sigma: ArrayLike | None = None, which: str = "LM",
+    v0: ArrayLike | Sequence[Any] | None = None, ncv: int | None = None, maxiter: int | None = None, tol: float = 0,
+    return_eigenvectors: bool = True, Minv: Any = None, OPinv: Any = None, mode: str = "normal", rng: Any = None,
+) -> tuple[Array, Array] | Array: ...  # fmt: skip
 @boundary
 def eigsh(
     A: Any, k: int = 6, M: Any = None, sigma: ArrayLike | None = None, which: str = "LM",
     v0: ArrayLike | Sequence[Any] | None = None, ncv: int | None = None, maxiter: int | None = None,
     tol: float = 0, return_eigenvectors: bool = True, Minv: Any = None, OPinv: Any = None,
     mode: str = "normal", rng: Any = None,
-) -> Any:  # fmt: skip
+) -> tuple[Array, Array] | Array:  # fmt: skip
     """(w, v): k eigenvalues of a Hermitian matrix or operator, ascending, and their vectors as columns.
 
     Where the tolerance is missed SolverError is raised; see ``xcore.linalg.eigsh``.
@@ -343,12 +363,30 @@ def eigsh(
     return (w, v) if return_eigenvectors else w
 
 
+@overload
+def svds(
+    A: Any, k: int = 6, ncv: int | None = None, tol: float = 0, which: str = "LM", v0: Any = None,
+    maxiter: int | None = None, return_singular_vectors: Literal[True, "u", "vh"] = True, solver: str = "arpack",
+    rng: Any = None, options: Any = None, *, random_state: Any = None,
+) -> tuple[Array, Array, Array]: ...  # fmt: skip
+@overload
+def svds(
+    A: Any, k: int = 6, ncv: int | None = None, tol: float = 0, which: str = "LM", v0: Any = None,
+    maxiter: int | None = None, *, return_singular_vectors: Literal[False], solver: str = "arpack", rng: Any = None,
+    options: Any = None, random_state: Any = None,
+) -> Array: ...  # fmt: skip
+@overload
+def svds(
+    A: Any, k: int = 6, ncv: int | None = None, tol: float = 0, which: str = "LM", v0: Any = None,
+    maxiter: int | None = None, return_singular_vectors: bool | str = True, solver: str = "arpack", rng: Any = None,
+    options: Any = None, *, random_state: Any = None,
+) -> tuple[Array, Array, Array] | Array: ...  # fmt: skip
 @boundary
 def svds(
     A: Any, k: int = 6, ncv: int | None = None, tol: float = 0, which: str = "LM", v0: Any = None,
     maxiter: int | None = None, return_singular_vectors: bool | str = True, solver: str = "arpack",
     rng: Any = None, options: Any = None, *, random_state: Any = None,
-) -> Any:  # fmt: skip
+) -> tuple[Array, Array, Array] | Array:  # fmt: skip
     """(u, s, vh): the k largest or smallest singular values, ascending, and their vectors.
 
     See ``xcore.sparse.svds``; where residuals are above ten times the tolerance SolverError is raised.
@@ -423,12 +461,30 @@ def spsolve_triangular(
     return _triangular(a, b, lower=lower, unit_diagonal=unit_diagonal)
 
 
+@overload
+def eigs(
+    A: Any, k: int = 6, M: None = None, sigma: ArrayLike | None = None, which: str = "LM", v0: Any = None,
+    ncv: int | None = None, maxiter: int | None = None, tol: float = 0, return_eigenvectors: Literal[True] = True,
+    Minv: Any = None, OPinv: Any = None, OPpart: Any = None, rng: Any = None,
+) -> tuple[Array, Array]: ...  # fmt: skip
+@overload
+def eigs(
+    A: Any, k: int = 6, M: None = None, sigma: ArrayLike | None = None, which: str = "LM", v0: Any = None,
+    ncv: int | None = None, maxiter: int | None = None, tol: float = 0, *, return_eigenvectors: Literal[False],
+    Minv: Any = None, OPinv: Any = None, OPpart: Any = None, rng: Any = None,
+) -> Array: ...  # fmt: skip
+@overload
+def eigs(
+    A: Any, k: int = 6, M: None = None, sigma: ArrayLike | None = None, which: str = "LM", v0: Any = None,
+    ncv: int | None = None, maxiter: int | None = None, tol: float = 0, return_eigenvectors: bool = True,
+    Minv: Any = None, OPinv: Any = None, OPpart: Any = None, rng: Any = None,
+) -> tuple[Array, Array] | Array: ...  # fmt: skip
 @boundary
 def eigs(
     A: Any, k: int = 6, M: None = None, sigma: ArrayLike | None = None, which: str = "LM", v0: Any = None,
     ncv: int | None = None, maxiter: int | None = None, tol: float = 0, return_eigenvectors: bool = True,
     Minv: Any = None, OPinv: Any = None, OPpart: Any = None, rng: Any = None,
-) -> Any:  # fmt: skip
+) -> tuple[Array, Array] | Array:  # fmt: skip
     """(w, v): k eigenvalues of a square matrix or operator, those wanted most in front, and their vectors as columns.
 
     Where the tolerance is missed SolverError is raised; see ``xcore.sparse.eigs``.
