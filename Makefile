@@ -74,7 +74,7 @@ endif
 
 docs-check: venv $(SITE)/.installed
 	@$(SITE)/bin/python -m tools.site.check
-	@$(BIN)/python -m pytest -q -rs tests/site/check_*.py
+	@$(BIN)/python -m pytest -q -rs -n $(JOBS) tests/site/check_*.py
 
 # Compilers for accelerators live in an environment of their own: half a gigabyte, of which nothing runs here.
 AOT := build/aot

@@ -57,6 +57,10 @@
       if (!regular || table.tBodies[0].rows.length < 4) continue;
       const wide = [...table.tBodies[0].rows].some((r) => r.cells.length !== table.tHead.rows[0].cells.length);
       if (wide) continue;
+      if (![...table.tHead.rows[0].cells].some(text)) {  // facts, not a list
+        table.classList.add("headless");
+        continue;
+      }
       [...table.tHead.rows[0].cells].forEach((head, k) => {
         head.tabIndex = 0;
         head.classList.add("sorts");
