@@ -614,3 +614,11 @@ def test_reverse_of_the_reverse_of_a_while_loop(checkpoints):
         if checkpoints == 3:
             third = lambda f: xc.grad(twice(f))(0.7)
             np.testing.assert_allclose(third(f), third(unrolled), rtol=1e-13)
+
+
+@pytest.mark.parametrize("unroll", [True, 1, 3])
+def test_unrolled_loops_of_no_steps(unroll):
+    assert lax.fori_loop(3, 3, lambda i, c: c + i, 7, unroll=unroll) == 7
+    assert lax.fori_loop(5, 2, lambda i, c: c + i, 7, unroll=unroll) == 7
+    carry, ys = lax.scan(lambda c, x: (c + x, c), 1.0, xnp.zeros((0,)), unroll=unroll)
+    assert carry == 1 and ys.shape == (0,)

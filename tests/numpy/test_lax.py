@@ -330,3 +330,52 @@ WRONG = {
 def test_wrong_calls_are_explained(call, text):
     with pytest.raises((ValueError, TypeError), match=text):
         call()
+
+
+def _first_of_each_window(x, window, strides, ahead):
+    """The position of the largest (or smallest) element of each window, of equal ones the first in memory."""
+    view = np.lib.stride_tricks.sliding_window_view(x, window)[
+        tuple(slice(None, None, s) for s in strides)
+    ]
+    place = ahead(view.reshape(*view.shape[: x.ndim], -1), axis=-1)
+    inner = np.unravel_index(place, window)
+    return [np.arange(n).reshape([-1 if k == i else 1 for k in range(x.ndim)]) * s + inner[i]
+            for i, (n, s) in enumerate(zip(view.shape, strides))]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "computation, init, ahead", [(lax.max, -np.inf, np.argmax), (lax.min, np.inf, np.argmin)]
+)
+@pytest.mark.parametrize(
+    "window, strides", [((2, 2), (2, 2)), ((3, 3), (1, 1)), ((1, 5), (1, 2)), ((7, 2), (1, 1))]
+)
+def test_of_equal_elements_of_a_window_the_first_has_the_derivative(
+    computation, init, ahead, window, strides
+):
+    """As in max pooling behind relu, where most are 0."""
+    x = np.random.default_rng(0).integers(0, 2, (8, 9)).astype(np.float32)
+    pooled = lambda x: lax.reduce_window(x, init, computation, window, strides)
+    out = np.asarray(pooled(x))
+    weights = np.arange(1.0, out.size + 1, dtype=np.float32).reshape(out.shape)
+    place = _first_of_each_window(x, window, strides, ahead)
+    want = np.zeros_like(x)
+    np.add.at(want, tuple(place), weights)
+    found = xc.jit(xc.grad(lambda x: (pooled(x) * weights).sum()))(x)
+    np.testing.assert_array_equal(found, want)
+    np.testing.assert_array_equal(out, x[tuple(place)])
+    tangent = np.random.default_rng(1).normal(size=x.shape).astype(np.float32)
+    np.testing.assert_array_equal(xc.jvp(pooled, (x,), (tangent,))[1], tangent[tuple(place)])
+    np.testing.assert_array_equal(pooled(np.where(x, np.nan, x)), np.where(np.isnan(
+        np.asarray(pooled(np.where(x, np.nan, x)))), np.nan, 0))  # fmt: skip
+
+
+def test_windows_of_integers_have_extremes():
+    x = np.asarray([3, 1, 2, 2, 0], np.int32)
+    assert lax.reduce_window(x, np.int32(-9), lax.max, (2,)).tolist() == [3, 2, 2, 2]
+    assert lax.reduce_window(x, np.int32(9), lax.min, (2,), (1,), "SAME").tolist() == [
+        1,
+        1,
+        2,
+        0,
+        0,
+    ]

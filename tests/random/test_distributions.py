@@ -344,6 +344,11 @@ def test_orthogonal(dtype):
     half = 1 if dtype == "complex64" else 0.5
     assert ks(np.abs(q[:, 0, 2]) ** 2, stats.beta(half, 2 * half)) > ALARM
     tall, wide = random.orthogonal(KEY, 4, m=2), random.orthogonal(KEY, 2, m=4)
+    pair = (
+        random.orthogonal(KEY, 2, m=3, dtype="complex64"),
+        random.orthogonal(KEY, 3, m=2, dtype="complex64"),
+    )
+    np.testing.assert_array_equal(pair[0], pair[1].T)  # the plain transpose, as JAX's bits are
     assert tall.shape == (4, 2) and wide.shape == (2, 4)
     np.testing.assert_allclose(wide @ wide.T, np.eye(2), atol=1e-6)
 

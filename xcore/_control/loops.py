@@ -123,7 +123,7 @@ def _scan(who: str, f, init, xs, length, reverse, unroll, progress):
         return _scan_in_python(f, init, xs_values, xs_structure, n, reverse)
     rows = [ArrayType(t.shape[1:], t.dtype, t.weak) for t in [typeof(x) for x in xs_values]]
     body, values, weak = _trace_step(who, f, values, structure, rows, xs_values, xs_structure)
-    unroll = n if unroll is True else max(1, int(unroll))
+    unroll = max(1, n if unroll is True else int(unroll))
     s = Scan(
         body.program, (len(body.captured), len(values)), n, bool(reverse), min(unroll, max(n, 1))
     )

@@ -496,14 +496,28 @@ def reduce_window(operand, init_value, computation, window_dimensions, window_st
     pairs = _conv_padding(padding, shape, window, strides, spread, dilation, who)
     xs = [ops.pad(x, i, low=tuple(p[0] for p in pairs), high=tuple(p[1] for p in pairs),
                   interior=tuple(d - 1 for d in spread)) for x, i in zip(xs, inits, strict=True)]  # fmt: skip
-    combine = _combiner(who, computation, operand)
-    for axis in range(n):
+    extreme = _AHEAD.get(computation)
+    combine = _first_of(extreme) if extreme else _combiner(who, computation, operand)
+    # of equal elements the first in memory is taken where the last axis comes first
+    for axis in reversed(range(n)) if extreme else range(n):
         xs = _windowed(combine, xs, axis, window[axis], strides[axis], dilation[axis])
     starts = [
         ops.broadcast_in_dim(i, shape=typeof(x).shape, dims=())
         for i, x in zip(inits, xs, strict=True)
     ]
     return _in_structure(operand, combine(starts, xs))
+
+
+def _first_of(ahead):
+    """The largest or smallest of two numbers: of equal ones the first, which alone has a derivative then."""
+
+    def pick(x, y):
+        return ops.select(ops.or_(ahead(x, y), ops.ne(x, x)), x, y)
+
+    return lambda xs, ys: [pick(x, y) for x, y in zip(xs, ys, strict=True)]
+
+
+_AHEAD = {elementwise.max: ops.ge, elementwise.min: ops.le}
 
 
 def _per_axis(who: str, name: str, value, n: int) -> tuple:

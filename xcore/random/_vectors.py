@@ -7,7 +7,6 @@ import numpy as np
 from .. import _ops as ops
 from .. import numpy as xnp
 from .._core import boundary, dtypes, errors, one_of, typeof
-from .._ops import adjoint
 from ..numpy._promote import as_array, astype, broadcast_shapes, check_shape
 from ..numpy._select import safe_divide
 from ._continuous import sample_exponential, sample_generalized_normal
@@ -130,7 +129,7 @@ def _rotations(arrays, n, m, shape, dtype, stream):
     diagonal = xnp.diagonal(r, axis1=-2, axis2=-1)
     size = xnp.abs(diagonal)
     q = q * (diagonal / xnp.where(size == 0, 1, size))[..., None, :]
-    return adjoint(q) if n < m else q
+    return xnp.swapaxes(q, -1, -2) if n < m else q
 
 
 @boundary

@@ -27,7 +27,7 @@ from ._elementary import (
     where,
     whole,
 )  # fmt: skip
-from ._kernel import AUTO, kernel
+from ._kernel import AUTO, forward_slope, kernel
 
 # fmt: off
 # log Γ(1 + y) / (y (y - 1)) on [0, 2]
@@ -394,6 +394,11 @@ def polygamma_f(n, x):
     return where(ops.and_(whole(n), n >= 0.0), value, math.nan)
 
 
+def _away_from_1(f):
+    """The derivative of a zeta function in s, and NaN at its pole."""
+    return lambda y, s, *q: forward_slope(f, s, *q, i=0) * where(s == 1.0, math.nan, 1.0)
+
+
 gamma_sign = kernel("special.gammasgn", gamma_sign_f, None)
 gamma = kernel("special.gamma", gamma_f, lambda y, x: y * digamma(x), narrow=True)
 # fmt: off
@@ -401,8 +406,8 @@ factorial = kernel("special.factorial", lambda x: gamma_f(x + 1.0), lambda y, x:
 gammaln = kernel("special.gammaln", gammaln_f, lambda y, x: digamma(x), narrow=True)
 rgamma = kernel("special.rgamma", rgamma_f, lambda y, x: rgamma_slope(x))
 digamma = kernel("special.digamma", digamma_f, lambda y, x: zeta(full(x, 2.0), x), narrow=True)
-zeta = kernel("special.zeta", hurwitz_f, AUTO, lambda y, s, q: -s * zeta(s + 1.0, q))
-riemann = kernel("special.riemann", riemann_f, AUTO)
+zeta = kernel("special.zeta", hurwitz_f, _away_from_1(hurwitz_f), lambda y, s, q: -s * zeta(s + 1.0, q))
+riemann = kernel("special.riemann", riemann_f, _away_from_1(riemann_f))
 polygamma = kernel("special.polygamma", polygamma_f, None, lambda y, n, x: polygamma(n + 1.0, x))
 beta = kernel("special.beta", lambda a, b: _beta_everywhere(a, b, False), lambda y, a, b: _beta_slope(y, a, b),
     lambda y, a, b: _beta_slope(y, b, a))

@@ -138,8 +138,9 @@ def exprel_f(x):
 def _exprel_slope(_, x):
     """((x - 1) e^x + 1)/x², by its series near 0."""
     near = ops.abs(x) < 1.0
-    z = where(near, 2.0, x)
-    far = (ops.exp(z) - ops.expm1(z) / z) / z
+    z = where(ops.or_(near, ops.eq(x, full(x, math.inf))), 2.0, x)
+    far = ((1.0 - 1.0 / z) * ops.exp(z) + 1.0 / z) / z
+    far = where(ops.eq(x, full(x, math.inf)), math.inf, far)
     return where(near, horner(where(near, x, 0.0), _RELATIVE), far)
 
 

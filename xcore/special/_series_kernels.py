@@ -28,16 +28,17 @@ def _rate(top, base):
     return top / where(ops.and_(top == 0.0, base == 0.0), 1.0, base)
 
 
-def _reach(before, term, factors, scale, linger):
+def _reach(before, term, factors, scale, linger, ends=False):
     """The size of a series' term: what decides whether to go on.
 
     The derivative of a polynomial in the argument that ends it is a series that does not end. So for
-    derivatives the factors, of which one vanishes, count as 1/2 at least.
+    derivatives the factors, of which one vanishes, count as 1/2 at least, but where the sum ``ends`` all the same.
     """
     if linger == 1.0:
         return ops.abs(term)
+    least = full(before, 0.5) if ends is False else where(ends, 0.0, full(before, 0.5))
     for factor in factors:
-        before = before * ops.max(ops.abs(factor), full(factor, 0.5))
+        before = before * ops.max(ops.abs(factor), least)
     return before * ops.abs(scale)
 
 
@@ -102,16 +103,16 @@ def _kummer_right(a, b, x, active, linger):
 def _kummer_tail(a, b, x, active, linger):
     """M(a, b, x) x^a Γ(b - a)/Γ(b) for large -x (DLMF 13.7.2), x being -x here."""
 
-    def step(k, term, total):
+    def step(k, term, total, size):
         n = k + 1.0
         new = term * ((a + k) * (a - b + n) / (n * x))
-        smaller = ops.abs(new) < ops.abs(term)
-        return (new, where(smaller, total + new, total)), ops.and_(
-            smaller, ops.abs(new) > 1e-17 * ops.abs(total)
-        )
+        reach = _reach(size, new, (a + k, a - b + n), 1.0 / (n * x), linger)
+        smaller = reach < size
+        state = (new, where(smaller, total + new, total), reach)
+        return state, ops.and_(smaller, reach > 1e-17 * ops.abs(total))
 
     one = full(x, 1.0)
-    return converge(step, (one, one), 200, active, linger)[1]
+    return converge(step, (one, one, one), 200, active, linger)[1]
 
 
 def hyp1f1_f(a, b, x, linger: float = 1.0):
@@ -140,15 +141,17 @@ def hyp1f1_f(a, b, x, linger: float = 1.0):
     return where(pole, where(x == 0.0, 1.0, math.inf), value)
 
 
-def _gauss_series(a, b, c, x, active, linger, factor):
+def _gauss_series(a, b, c, x, active, linger, factor, ends):
     """Σ (a)_k (b)_k/(c)_k x^k/k! and its derivative."""
 
     def step(k, term, total, slope, size, largest):
-        n = k + 1.0
-        rate = _rate((a + k) * (b + k), c + k) / n
+        n, base = k + 1.0, c + k
+        if ends is not False:  # no term is left where it vanishes
+            base = where(ops.and_(ends, base == 0.0), 1.0, base)
+        rate = _rate((a + k) * (b + k), base) / n
         slope_term = term * rate * n
         term = term * rate * x
-        size = _reach(size, term, (a + k, b + k), _rate(x, (c + k) * n), linger)
+        size = _reach(size, term, (a + k, b + k), _rate(x, (c + k) * n), linger, ends)
         new, new_slope = total + term, slope + slope_term
         large = ops.or_(
             size > 1e-17 * ops.abs(new), ops.abs(slope_term) > 1e-17 * ops.abs(new_slope)
@@ -196,31 +199,40 @@ def _continue(a, b, c, y, value, slope, active):
     return converge(step, (full(y, 1.0 - _START), value, slope), _HALVINGS, active)[1]
 
 
-def _is_polynomial(a, b, c, linger):
-    """Whether to sum F as a polynomial. Its derivative in a or b is none, so that takes the other ways."""
-    finite = ops.or_(_ends_first(a, c), _ends_first(b, c))
-    return finite if linger == 1.0 else ops.and_(finite, _is_pole(c))
+def _is_polynomial(a, b, c, x, moves):
+    """Whether to sum F as a polynomial: in derivatives only where there is no other way, beyond 1 and at poles of c,
+    and another argument than the one with the number ``moves`` ends it."""
+    of_a, of_b = _ends_first(a, c), _ends_first(b, c)
+    if moves is None:
+        return ops.or_(of_a, of_b)
+    return ops.and_(_is_alone(c, x), (of_b, of_a, ops.or_(of_a, of_b))[moves])
 
 
-def _gauss_unit(a, b, c, x, y, linger, factor):
+def _is_alone(c, x):
+    """Whether F is defined for polynomials only."""
+    return ops.or_(x >= 1.0, _is_pole(c))
+
+
+def _gauss_unit(a, b, c, x, y, linger, factor, polynomial, ends):
     """F(a, b; c; x) for 0 <= x = 1 - y < 1, or any x if it is a polynomial; it will be multiplied by a factor."""
     # Euler's transformation F(a, b; c; x) = (1 - x)^d F(c - a, c - b; c; x), d = c - a - b, where F
     # grows towards 1; for larger d the series itself is fast enough
     d = c - a - b
-    polynomial = _is_polynomial(a, b, c, linger)
     grows = ops.and_(ops.and_(x > 0.75, d < 0.0), ops.not_(polynomial))
     a, b = where(grows, c - a, a), where(grows, c - b, b)
     far = ops.and_(ops.and_(x > _START, ops.abs(d) < 5.0), ops.not_(polynomial))
     start = where(far, _START, x)
     power = ops.pow(where(grows, y, 1.0), where(grows, d, 1.0))
     factor = ops.max(factor, full(x, 1.0)) * ops.max(power, full(x, 1.0))
-    value, slope = _gauss_series(a, b, c, start, ops.eq(x, x), linger, factor)
+    value, slope = _gauss_series(a, b, c, start, ops.eq(x, x), linger, factor, ends)
     value = where(far, _continue(a, b, c, where(far, y, 0.05), value, slope, far), value)
     return where(grows, power * value, value)
 
 
-def hyp2f1_f(a, b, c, x, linger: float = 1.0):
-    finite = _is_polynomial(a, b, c, linger)
+def hyp2f1_f(a, b, c, x, moves=None):
+    linger = 1.0 if moves is None else _LINGER
+    finite = _is_polynomial(a, b, c, x, moves)
+    ends = False if moves is None else finite
     pole = ops.and_(_is_pole(c), ops.not_(finite))
     outside = ops.and_(x >= 1.0, ops.not_(finite))
     simple = ops.or_(outside, pole)
@@ -236,23 +248,47 @@ def hyp2f1_f(a, b, c, x, linger: float = 1.0):
     one_minus = where(flip, 1.0 - z, 1.0)
     u, v = where(flip, -z / one_minus, z), where(flip, 1.0 / one_minus, 1.0 - z)
     power = where(flip, ops.pow(one_minus, -p), 1.0)
-    value = power * _gauss_unit(p, where(flip, r - q, q), r, u, v, linger, power)
+    q = where(flip, r - q, q)
+    polynomial = ops.or_(_ends_first(p, r), _ends_first(q, r))
+    if moves is not None:
+        polynomial = ops.and_(polynomial, ends)
+    value = power * _gauss_unit(p, q, r, u, v, linger, power, polynomial, ends)
     d = c - a - b
     sums = ops.and_(d > 0.0, x == 1.0)
     e = where(sums, d, 1.0)
-    at_one = poch(where(sums, c - b, 1.0), where(sums, b, 1.0)) / poch(e, where(sums, b, 1.0))
+    larger = where(sums, ops.max(a, b), 1.0)  # of the smaller one quotients of poles may come
+    at_one = poch(where(sums, c - larger, 1.0), larger) / poch(e, larger)
     value = where(outside, where(sums, at_one, where(x == 1.0, math.inf, math.nan)), value)
     return where(pole, where(x == 0.0, 1.0, math.inf), value)
 
 
-def _lingering(f, i):
-    return lambda y, *args: forward_slope(lambda *xs: f(*xs, linger=_LINGER), *args, i=i)
+def _slope_of_gauss(i):
+    """A polynomial beyond 1 has no derivative in the argument that ends it: F is complex or infinite beside it."""
+
+    def slope(y, a, b, c, x):
+        out = forward_slope(lambda *xs: hyp2f1_f(*xs, moves=i), a, b, c, x, i=i)
+        sums = ops.and_(ops.and_(x == 1.0, c - a - b > 0.0), ops.not_(_is_pole(c)))
+        known = ops.or_(sums, _is_polynomial(a, b, c, x, i))
+        none = ops.and_(ops.and_(_is_alone(c, x), x != 0.0), ops.not_(known))
+        return where(none, math.nan, out)
+
+    return slope
+
+
+def _slope_of_kummer(i):
+    """NaN where a sum of large terms overflows though M does not."""
+
+    def slope(y, *args):
+        out = forward_slope(lambda *xs: hyp1f1_f(*xs, linger=_LINGER), *args, i=i)
+        return where(ops.and_(ops.abs(out) == math.inf, ops.abs(y) < math.inf), math.nan, out)
+
+    return slope
 
 
 # fmt: off
-hyp1f1 = kernel("special.hyp1f1", hyp1f1_f, _lingering(hyp1f1_f, 0), _lingering(hyp1f1_f, 1),
+hyp1f1 = kernel("special.hyp1f1", hyp1f1_f, _slope_of_kummer(0), _slope_of_kummer(1),
     lambda _, a, b, x: _rate(a, b) * hyp1f1(a + 1.0, b + 1.0, x))
-hyp2f1 = kernel("special.hyp2f1", hyp2f1_f, *[_lingering(hyp2f1_f, i) for i in range(3)],
+hyp2f1 = kernel("special.hyp2f1", hyp2f1_f, *[_slope_of_gauss(i) for i in range(3)],
     lambda _, a, b, c, x: _rate(a * b, c) * hyp2f1(a + 1.0, b + 1.0, c + 1.0, x))
 # fmt: on
 
