@@ -11,6 +11,7 @@ from .. import numpy as xnp
 from .._core import dtypes, errors, fused, typeof
 from ..numpy._promote import as_array
 from . import _gamma_kernels as kernels
+from . import _incomplete_inverses as inverses
 from . import _incomplete_kernels as incomplete
 from . import _product_kernels as products
 from ._public import apply, compute
@@ -205,7 +206,7 @@ def gammaincinv(a, y):
     >>> xc.special.gammaincinv(2.0, 0.5)
     Array(1.6783, dtype=float32, weak_type=True)
     """
-    return apply(incomplete.gammaincinv, a, y)
+    return apply(inverses.gammaincinv, a, y)
 
 
 @fused(2)
@@ -222,7 +223,7 @@ def gammainccinv(a, y):
     >>> xc.special.gammainccinv(2.0, 1e-20)
     Array(49.983, dtype=float32, weak_type=True)
     """
-    return apply(incomplete.gammainccinv, a, y)
+    return apply(inverses.gammainccinv, a, y)
 
 
 @fused(3)
@@ -271,7 +272,7 @@ def betaincinv(a, b, y):
     >>> xc.special.betaincinv(2.0, 3.0, 0.5)
     Array(0.38573, dtype=float32, weak_type=True)
     """
-    return apply(incomplete.betaincinv, a, b, y)
+    return apply(inverses.betaincinv, a, b, y)
 
 
 @fused(3)
@@ -288,7 +289,7 @@ def betainccinv(a, b, y):
     >>> xc.special.betainccinv(2.0, 3.0, 0.25)
     Array(0.54368, dtype=float32, weak_type=True)
     """
-    return apply(incomplete.betainccinv, a, b, y)
+    return apply(inverses.betainccinv, a, b, y)
 
 
 psi = digamma

@@ -346,10 +346,6 @@ def _or_gamma(formula, of_gamma, of_inverse):
     return either
 
 
-def _positive_part(z):
-    return xnp.where(z > 0, z, 1.0)
-
-
 _F = _on_half_line(
     _or_gamma(
         _f_log_density, lambda z, a: _GAMMA.log_density(a * z, a) + xnp.log(a),
@@ -357,11 +353,11 @@ _F = _on_half_line(
     ),
     cdf=_or_gamma(
         _f_below, lambda z, a: special.gammainc(a, a * xnp.maximum(z, 0)),
-        lambda z, b: xnp.where(z > 0, special.gammaincc(b, b / _positive_part(z)), 0),
+        lambda z, b: xnp.where(z > 0, special.gammaincc(b, b / positive_or_one(z)), 0),
     ),
     sf=_or_gamma(
         _f_above, lambda z, a: special.gammaincc(a, a * xnp.maximum(z, 0)),
-        lambda z, b: xnp.where(z > 0, special.gammainc(b, b / _positive_part(z)), 1),
+        lambda z, b: xnp.where(z > 0, special.gammainc(b, b / positive_or_one(z)), 1),
     ),
     logcdf=_or_gamma(
         lambda z, dfn, dfd: log_beta_odds(*_f_odds(z, dfn, dfd)),
