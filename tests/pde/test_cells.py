@@ -8,7 +8,7 @@ import pytest
 import xcore as xc
 import xcore.numpy as xnp
 from xcore import pde
-from xcore.pde._fields import axes_of
+from xcore.pde._faces import axes_of
 from xcore.testing import check_grads
 
 rng = np.random.default_rng(0)

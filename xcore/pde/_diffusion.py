@@ -21,7 +21,8 @@ from ..numpy._select import cut
 from . import _curvilinear, _leaks, _located, _tensor
 from ._along import along, padded, shifted
 from ._boundary import ZERO, Neumann, face_shape, face_values, nodes_of, real_only, resolve
-from ._fields import GridOperator, check_order
+from ._faces import check_order
+from ._fields import GridOperator
 from ._grid import Grid, evaluated, real_dtype
 from ._laplacian import Laplacian
 

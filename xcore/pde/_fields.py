@@ -15,23 +15,15 @@ import numpy as np
 
 from .. import numpy as xnp
 from .._control import jit
-from .._core import Array, ArrayLike, dtypes, errors, one_of, struct, typeof
+from .._core import Array, ArrayLike, dtypes, errors, struct, typeof
 from ..linalg import LinearOperator
 from ._along import along, by_axes, slab
 from ._anew import Remembering, remembered
-from ._axis import Axis, fewest_cells, make_axis
+from ._axis import Axis
 from ._boundary import as_dtype, complex_if, face_shape, face_values, fewer, nodes_of
 from ._colours import colours, nearest_marks
+from ._faces import axes_of, with_faces
 from ._grid import Grid, evaluated, real_dtype, size
-
-
-def axes_of(grid: Grid, faces, order: int = 2, derivative: int = 2, lean: int = 0) -> tuple[Axis, ...]:  # fmt: skip
-    """The axes of a grid with these conditions."""
-    return tuple(
-        make_axis(grid.stretched[i], grid.cells[i], grid.lower[i], grid.upper[i],
-                  faces[i][0].kind, faces[i][1].kind, order, derivative, lean, grid.centred)
-        for i in range(grid.ndim)
-    )  # fmt: skip
 
 
 class GridOperator(Remembering, LinearOperator):
@@ -204,7 +196,7 @@ class GridOperator(Remembering, LinearOperator):
         u = self.field(u)
         u = u.astype(self.with_data(typeof(u).dtype))
         for i, a in enumerate(() if self.grid.centred else self.axes):  # no cell is on a face
-            u = _with_faces(u, i, a, self)
+            u = with_faces(u, i, a, self)
         return u
 
     def integrate(self, u: ArrayLike) -> Array:
@@ -347,44 +339,6 @@ class GridOperator(Remembering, LinearOperator):
     def unknowns_of_face(self, whole, axis: int):
         """Of values at all nodes of a face those at the unknowns along all other axes."""
         return whole[tuple(a.slice for i, a in enumerate(self.axes) if i != axis)]
-
-
-def _with_faces(u, axis: int, a: Axis, op: GridOperator):
-    """The field with the nodes of its Dirichlet faces along an axis; a periodic axis with its first node
-    again behind the last. Earlier axes are complete already, so edges are of the later axis."""
-    if a.ring:
-        return xnp.concatenate([u, slab(u, axis, 0, 1)], axis=axis)
-    parts = [u]
-    for side in (0, 1):
-        condition = op.faces[axis][side]
-        if condition.kind[1]:
-            continue
-        shape = face_shape(op.grid, axis, op.faces)
-        whole = face_values(condition, shape, typeof(u).dtype)
-        others = [b for i, b in enumerate(op.axes) if i != axis]
-        for j, b in enumerate(others):
-            place = j if j < axis else j + 1
-            if place > axis:
-                whole = whole[(slice(None),) * j + (b.slice,)]
-            elif b.ring:
-                whole = xnp.concatenate([whole, slab(whole, j, 0, 1)], axis=j)
-        part = xnp.expand_dims(whole, axis)
-        parts = [part, *parts] if side == 0 else [*parts, part]
-    return xnp.concatenate(parts, axis=axis)
-
-
-def check_order(who: str, grid: Grid, order: int) -> None:
-    """The order exists, on this grid."""
-    one_of(who, "order", order, (2, 4, 6), '2, 4, 6 or "compact"')
-    if order > 2 and grid.centred:
-        advice = "Fields at the nodes, pde.Grid(...), have orders 4 and 6."
-        raise errors.bad_argument(who, "order", order, "2 for fields of cells", advice)
-    if order > 2 and not grid.uniform:
-        advice = "Stretched axes have order 2; map the coordinates, or use equal cells."
-        raise errors.bad_argument(who, "order", order, "2 on stretched axes", advice)
-    if min(grid.cells) < fewest_cells(order):
-        want = f"{fewest_cells(order)} or more along each axis for order {order}"
-        raise errors.bad_argument(who, "cells", grid.cells, want)
 
 
 # Sums, multiples and products of operators

@@ -22,7 +22,7 @@ from .._core import Array, Value, errors
 from ._axis import Axis
 from ._boundary import ZERO, resolve
 from ._couplings import offsets
-from ._fields import axes_of
+from ._faces import axes_of
 from ._grid import Grid, evaluated, is_mask, real_dtype
 from ._stencil import Stencil
 

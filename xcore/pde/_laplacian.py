@@ -13,7 +13,8 @@ from .._control import jit
 from .._core import Array, ArrayLike, DTypeLike, dtypes, errors, static, struct, typeof
 from ._along import along, padded, shifted, sparse_along, spread, times_axis
 from ._boundary import Dirichlet, face_shape, face_values, resolve
-from ._fields import GridOperator, axes_of, check_order
+from ._faces import axes_of, check_order
+from ._fields import GridOperator
 from ._grid import Grid, evaluated, real_dtype
 
 COMPACT = "compact"

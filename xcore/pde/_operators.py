@@ -16,7 +16,8 @@ from .._control import jit
 from .._core import Array, ArrayLike, DTypeLike, dtypes, errors, one_of, static, struct, typeof
 from ._along import along, sparse_along, spread, times_axis
 from ._boundary import ZERO, complex_if, real_only, resolve
-from ._fields import GridOperator, axes_of, check_order
+from ._faces import axes_of, check_order
+from ._fields import GridOperator
 from ._grid import Grid, real_dtype, size
 from ._laplacian import Laplacian
 

@@ -16,7 +16,8 @@ from .. import numpy as xnp
 from .._core import Array, ArrayLike, DTypeLike, dtypes, errors, static, struct, tree, typeof
 from .._core.trace import ensure_compile_time_eval
 from ._boundary import ZERO, face_shape, face_values, resolve
-from ._fields import GridOperator, axes_of
+from ._faces import axes_of
+from ._fields import GridOperator
 from ._grid import Grid, real_dtype, takes
 
 
