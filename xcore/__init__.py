@@ -17,8 +17,10 @@ from ._backend.client import Device
 from ._control.callback import effects_barrier, pure_callback
 from ._control.checkpoint import checkpoint_policies, remat
 from ._control.closures import closure_convert
-from ._control.custom import custom_gradient, custom_jvp, custom_vjp
-from ._control.jit import clear_caches, eval_shape, explain_cache_misses, jit, make_jaxpr
+from ._control.custom import custom_jvp, custom_vjp
+from ._control.custom_gradient import custom_gradient
+from ._control.jit import clear_caches, eval_shape, jit, make_jaxpr
+from ._control.misses import explain_cache_misses
 from ._control.mapped import pmap, shard_map
 from ._control.passes import fwd_and_bwd
 from ._control.scopes import named_call, named_scope
@@ -43,7 +45,8 @@ from ._core.tree import map as tree_map
 from ._core.tree import map as tree_multimap
 from ._core.types import ShapeDtypeStruct, typeof
 from ._solution import Certificate, Solution, Status
-from ._transforms.api import float0, grad, jvp, linear_transpose, linearize, value_and_grad, vjp
+from ._transforms.api import float0, jvp, linear_transpose, linearize, vjp
+from ._transforms.gradients import grad, value_and_grad
 from ._transforms.jacobians import hessian, jacfwd, jacobian, jacrev
 from ._transforms.map import vmap
 # fmt: on

@@ -5,10 +5,10 @@ from ._control.closures import closure_convert
 from ._control.custom import (
     CustomVJPPrimal,
     SymbolicZero,
-    custom_gradient,
     custom_jvp,
     custom_vjp,
 )  # fmt: skip
+from ._control.custom_gradient import custom_gradient
 
 __all__ = [
     "closure_convert", "custom_gradient", "custom_jvp", "custom_vjp", "CustomVJPPrimal",

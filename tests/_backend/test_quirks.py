@@ -14,7 +14,7 @@ from jaxlib import _jax
 from jaxlib.mlir import ir
 
 import xcore
-from xcore._backend import client, context, options, quirks
+from xcore._backend import client, context, options, placements, quirks  # noqa: F401 (for scripts)
 from xcore._core.types import ArrayType
 
 ALL = {name: q for name, q in vars(quirks).items() if isinstance(q, quirks.Quirk)}
@@ -263,7 +263,7 @@ with entry[0]:
     program = client.compile_module(module, devices, options.compile_options(devices, 2))
 print("all-gather" in "".join(m.to_string() for m in program.hlo_modules()))
 x, t = np.ones((2, 8), np.complex64), ArrayType((2, 8), np.dtype("complex64"))
-spread = client.spread(devices, np.arange(2).reshape(2, 1, 1))
+spread = placements.spread(devices, np.arange(2).reshape(2, 1, 1))
 buffer = client.put_sharded(t, spread, [x[:1], x[1:]], devices)
 program.execute_sharded([buffer]).disassemble_into_single_device_arrays()
 print("ran", flush=True)

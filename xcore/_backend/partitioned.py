@@ -28,7 +28,7 @@ else:
     from jaxlib import _jax
     from jaxlib import xla_client as xla
 
-from .client import tiles_of
+from .placements import tiles_of
 
 FFT, ROUTINE = "xcore_fft_of_rows", "xcore_routine_of_batch"
 

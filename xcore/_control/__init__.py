@@ -1,7 +1,8 @@
 """Transformations, loops and rules of one's own, as users have them: what the folders above take."""
 
 # fmt: off
-from .._transforms.api import grad, jvp, linear_transpose, linearize, value_and_grad, vjp
+from .._transforms.api import jvp, linear_transpose, linearize, vjp
+from .._transforms.gradients import grad, value_and_grad
 from .._transforms.jacobians import hessian, jacfwd
 from .._transforms.map import vmap
 from . import lowered_for

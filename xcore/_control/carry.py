@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 
-from .._core import ArrayType, Tracer, dtypes, errors, is_evaluating, tree, typeof
+from .._core import ArrayType, Tracer, dtypes, errors, is_evaluating, rule_errors, tree, typeof
 from .._core.eval import is_array_like, operand, to_array, to_value
 from .._core.key_uses import Tracing
 from .._core.program import Literal, Program, Var, trace_program
@@ -53,7 +53,7 @@ def _check_takes(who: str, name: str, wanted: str, f, args) -> None:
     try:
         signature.bind(*args)
     except TypeError:
-        told = errors.custom_rule_arguments(f"{who}: {name}{written_at(f)}", signature, wanted)
+        told = rule_errors.custom_rule_arguments(f"{who}: {name}{written_at(f)}", signature, wanted)
         raise told from None
 
 
@@ -166,7 +166,7 @@ def check_like(who: str, what: str, structure, types, given_structure, given_typ
         tree.check_structure(structure, numbers, f"{who}: {what}")
     for i in differing(types, given_types):
         (name,) = path_names(what, structure, [i])
-        raise errors.custom_rule_leaf(who, name, given_types[i].strong(), types[i].strong())
+        raise rule_errors.custom_rule_leaf(who, name, given_types[i].strong(), types[i].strong())
 
 
 def check_carry(who: str, structure, types, body: Body, count: int, result_structure) -> None:

@@ -14,9 +14,19 @@ from typing import Any, Generic, Self, TypeVar, overload
 import numpy as np
 
 from .. import _ops as ops
-from .._core import ArrayType, Tracer, bind, dtypes, errors, is_evaluating, tree, typeof
+from .._core import (
+    ArrayType,
+    Tracer,
+    bind,
+    dtypes,
+    errors,
+    is_evaluating,
+    rule_errors,
+    tree,
+    typeof,
+)
 from .._core.eval import is_array_like, is_wide, to_value
-from .._core.program import PYTHON_SCALARS, eval_program, trace_program
+from .._core.program import PYTHON_SCALARS
 from .._core.source import at_own_lines, boundary, wraps, written_at
 from .._core.typing import P, R_co
 from .._ops.elementwise import to_user
@@ -139,14 +149,14 @@ def _derivative_leaf(who: str, name, x, t: ArrayType, of_cotangent: bool):
     if integer_zero and not inexact:
         return None
     if integer_zero or not (inexact and is_array_like(x)):
-        raise errors.custom_rule_leaf(who, name(), x, t.strong() if inexact else None)
+        raise rule_errors.custom_rule_leaf(who, name(), x, t.strong() if inexact else None)
     x = to_value(x)
     given = typeof(x)
     loose = given.weak or (t.weak and dtypes.is_inexact(given.dtype))
     if of_cotangent and dtypes.is_inexact(given.dtype):
         loose |= dtypes.is_complex(t.dtype) or not dtypes.is_complex(given.dtype)
     if given.shape != t.shape or not (given.dtype == t.dtype or loose):
-        raise errors.custom_rule_leaf(who, name(), x, t.strong())
+        raise rule_errors.custom_rule_leaf(who, name(), x, t.strong())
     return x if given.dtype == t.dtype else ops.convert(x, dtype=t.dtype)
 
 
@@ -215,13 +225,13 @@ class Signature:
         """All arguments by position, defaults filled in."""
         if self.signature is None:
             if kwargs:
-                raise errors.keyword_only(self.who, self.name, kwargs)
+                raise rule_errors.keyword_only(self.who, self.name, kwargs)
             return args
         bound = self.signature.bind(*args, **kwargs)
         # those that are not given keep their defaults when the function is called
         named = [n for n in bound.arguments if self.signature.parameters[n].kind in _BY_NAME]
         if named:
-            raise errors.keyword_only(self.who, self.name, named)
+            raise rule_errors.keyword_only(self.who, self.name, named)
         bound.apply_defaults()
         return bound.args
 
@@ -243,7 +253,7 @@ class _Given:
             traced = [x for x in tree.leaves(args[i]) if isinstance(x, Tracer)]
             # a rule in forward mode runs within the traces of its call, so that it may use values of theirs
             if any(who != "custom_jvp" or x.varies for x in traced):
-                raise errors.traced_static_argument(who, name, i)
+                raise rule_errors.traced_static_argument(who, name, i)
         self.args = args
         self.fixed = [args[i] for i in signature.fixed]
         self.numbers = [i for i in range(len(args)) if i not in signature.fixed]
@@ -297,7 +307,7 @@ class _WithRule(Generic[P, R_co]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
         name = self.signature.name
         if self.rule is None:
-            raise errors.no_custom_rule(self._kind, name, self._defined_by)
+            raise rule_errors.no_custom_rule(self._kind, name, self._defined_by)
         if is_evaluating():
             return self.fun(*args, **kwargs)
         given = self.signature.split(args, kwargs)
@@ -324,7 +334,7 @@ class _WithRule(Generic[P, R_co]):
             if _takes(rule, args):
                 raise
             name = f"{self._kind}: the {kind} of {self.signature.name}{written_at(rule)}"
-            raise errors.custom_rule_arguments(
+            raise rule_errors.custom_rule_arguments(
                 name, inspect.signature(rule), self._wanted(kind)
             ) from None
 
@@ -342,11 +352,11 @@ class _WithRule(Generic[P, R_co]):
     def _pair(self, made, meaning: str):
         if not (isinstance(made, (tuple, list)) and len(made) == 2):
             name = f"{self.signature.name}{written_at(self.rule)}"
-            raise errors.custom_rule_pair(self._kind, name, made, meaning)
+            raise rule_errors.custom_rule_pair(self._kind, name, made, meaning)
         return made
 
 
-def _written_as(rule, source) -> None:
+def written_as(rule, source) -> None:
     """Errors name the lines of a user's function in place of those of a rule that is made of it."""
     rule.__signature__ = inspect.signature(rule)
     rule.__wrapped__ = source
@@ -414,7 +424,7 @@ class custom_jvp(_WithRule[P, R_co]):
 
         def rule(primals, tangents):
             if len(jvps) != len(primals):
-                raise errors.wrong_count_of_rules(self._who(), len(jvps), len(primals))
+                raise rule_errors.wrong_count_of_rules(self._who(), len(jvps), len(primals))
             result = self(*primals)
             outs, structure = results_of(f"custom_jvp of {self.signature.name}", result)
             terms = [
@@ -429,7 +439,7 @@ class custom_jvp(_WithRule[P, R_co]):
                 structure, [_or_zero(s, x) for s, x in zip(sums, outs, strict=True)]
             )
 
-        _written_as(rule, next((f for f in jvps if f is not None), None))
+        written_as(rule, next((f for f in jvps if f is not None), None))
         self.defjvp(rule, symbolic_zeros=True)
 
     def _who(self) -> str:
@@ -551,66 +561,3 @@ class _Kept:
 
 def _is_array(x) -> bool:
     return is_array_like(x) and type(x) not in PYTHON_SCALARS
-
-
-def custom_gradient(fun: Callable[P, tuple[R_co, Callable[..., Any]]]) -> Callable[P, R_co]:
-    """A function from one that returns ``(result, vjp)``, where vjp maps a cotangent to cotangents.
-
-    A convenient form of ``custom_vjp``: what vjp closes over is kept for the backward pass.
-
-    Args:
-      fun: function that returns its result and the function vjp, which maps a cotangent of the result to a
-        cotangent for each argument, in a tuple.
-
-    >>> import xcore as xc
-    >>> @xc.custom_gradient
-    ... def f(x):
-    ...     return x**2, lambda g: (g * x,)
-    >>> float(f(3.0)), float(xc.grad(f)(3.0))
-    (9.0, 3.0)
-    """
-
-    @wraps(fun)
-    def result_only(*args, **kwargs):
-        return fun(*args, **kwargs)[0]
-
-    wrapped = custom_vjp(result_only)
-
-    def fwd(*args):
-        result, vjp = fun(*args)
-        outs, structure = results_of(f"custom_gradient of {wrapped.signature.name}", result)
-        found = []
-
-        def flat(*cotangents):
-            cts, found_structure = tree.flatten(vjp(tree.unflatten(structure, cotangents)))
-            found.append(found_structure)
-            return [to_value(ct) for ct in cts]
-
-        program, captured = trace_program(flat, [typeof(x).strong() for x in outs], "vjp")
-        return result, (_Pullback(program, found[0]), captured)
-
-    def bwd(residuals, cotangent):
-        pullback, captured = residuals
-        return pullback(captured, tree.leaves(cotangent))
-
-    _written_as(fwd, fun)
-    _written_as(bwd, fun)
-    wrapped.defvjp(fwd, bwd)
-    return wrapped
-
-
-class _Pullback:
-    """What ``custom_gradient`` keeps beside arrays: the traced vjp, its result's structure."""
-
-    def __init__(self, program, structure):
-        self.program, self.structure = program, structure
-
-    def __call__(self, captured, cotangents):
-        types_ = self.program.in_types[len(captured) :]
-        made = [
-            to_value(ct) if dtypes.is_inexact(t.dtype) else ops.zeros(t)
-            for ct, t in zip(cotangents, types_, strict=True)
-        ]
-        found = map(to_user, eval_program(self.program, [*captured, *made]))  # of literals too
-        cts = tree.unflatten(self.structure, list(found))
-        return cts if type(cts) in (tuple, list) else (cts,)

@@ -8,7 +8,17 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 
-from .._core import bind, boundary, dtypes, errors, is_evaluating, trace_program, tree, typeof
+from .._core import (
+    bind,
+    boundary,
+    dtypes,
+    errors,
+    is_evaluating,
+    rule_errors,
+    trace_program,
+    tree,
+    typeof,
+)
 from .._core.eval import to_value
 from .._core.typing import P, R
 from .._ops import broadcast, zeros
@@ -95,7 +105,7 @@ def _jvp_function(primals, tangents, *, rule):
 
 def _jvp_staged(primals, tangents, *, program, rule, captured):
     if any(t is not None for t in tangents[:captured]):
-        raise errors.custom_rule_closure("custom_vmap", rule.name)
+        raise rule_errors.custom_rule_closure("custom_vmap", rule.name)
     return _jvp_function(primals[captured:], tangents[captured:], rule=rule)
 
 
@@ -110,7 +120,7 @@ def _linearize_function(primals, nonzero, *, rule):
 
 def _linearize_staged(primals, nonzero, *, program, rule, captured):
     if any(nonzero[:captured]):
-        raise errors.custom_rule_closure("custom_vmap", rule.name)
+        raise rule_errors.custom_rule_closure("custom_vmap", rule.name)
     _, tangent_fn = call.linearize(primals, nonzero, program=program)
     return bind(
         custom_vmap_call, *primals, program=program, rule=rule, captured=captured
@@ -123,7 +133,7 @@ def _batch_function(size, args, batched, *, rule, axis_name=None):
 
 def _batch_staged(size, args, batched, *, program, rule, captured, axis_name=None):
     if any(batched[:captured]):
-        raise errors.mapped_closure(rule.name)
+        raise rule_errors.mapped_closure(rule.name)
     return rule.batch_rule(size, args[captured:], batched[captured:])
 
 
@@ -171,7 +181,7 @@ class custom_vmap:
     def __call__(self, *args, **kwargs):
         name = self.signature.name
         if self.vmap_rule is None:
-            raise errors.no_custom_rule("custom_vmap", name, "def_vmap")
+            raise rule_errors.no_custom_rule("custom_vmap", name, "def_vmap")
         if is_evaluating():
             return tree.map(lambda x: to_user(to_value(x)), self.fun(*args, **kwargs))
         given = self.signature.split(args, kwargs)
@@ -197,7 +207,7 @@ class custom_vmap:
         who = f"custom_vmap: the rule of {self.signature.name}"
         pair = self.vmap_rule(size, list(batched), *args)
         if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
-            raise errors.custom_rule_pair(
+            raise rule_errors.custom_rule_pair(
                 "custom_vmap", self.signature.name, pair, "(out, out_batched)"
             )
         outs, structure = results_of(who, pair[0])

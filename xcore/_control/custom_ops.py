@@ -16,7 +16,7 @@ where a tangent or cotangent of None is a zero. ``over_batch`` is the rule for e
 
 from __future__ import annotations
 
-from .._core import Linear, Op, bind, dtypes, errors, trace_program, typeof
+from .._core import Linear, Op, bind, dtypes, rule_errors, trace_program, typeof
 from .._core.source import written_at
 from .._ops import broadcast, reduce_sum, zeros
 from .._ops.elementwise import convert
@@ -48,7 +48,7 @@ class _Batch:
         if self.batched is None:
             self.batched = found
         if found and not self.batched:
-            raise errors.custom_rule_closure(*who)
+            raise rule_errors.custom_rule_closure(*who)
         return all_batched(outs, is_batched, self.size) if self.batched else outs
 
 
@@ -236,7 +236,7 @@ def staged_op(name: str, **rules) -> Op:
 
 def _explicit(who: str, rule, tangents, captured: int) -> None:
     if any(_known(tangents[:captured])):
-        raise errors.custom_rule_closure(who, rule.name)
+        raise rule_errors.custom_rule_closure(who, rule.name)
 
 
 def _as_program_says(outs, program) -> list:
@@ -252,7 +252,7 @@ def _check_results(who: str, rule, outs, program) -> None:
     expected = [t.strong() for t in program.out_types]
     if given != expected:
         place = written_at(rule.written) if rule.written else ""
-        raise errors.custom_rule_results(who, rule.name, place, expected, given)
+        raise rule_errors.custom_rule_results(who, rule.name, place, expected, given)
 
 
 # custom_jvp
@@ -341,7 +341,7 @@ custom_vjp_function = python_op(
 
 
 def _refuse(*args, pull, **params):
-    raise errors.forward_mode_of_custom_vjp(pull.name)
+    raise rule_errors.forward_mode_of_custom_vjp(pull.name)
 
 
 def _tangent_transpose(cotangents, *args, pull, out, residuals):
@@ -357,7 +357,7 @@ def _tangent_transpose(cotangents, *args, pull, out, residuals):
 
 def _tangent_jvp(primals, tangents, *, pull, out, residuals):
     if any(_known(tangents[:residuals])):
-        raise errors.forward_mode_of_custom_vjp(pull.name)
+        raise rule_errors.forward_mode_of_custom_vjp(pull.name)
     kept, params = primals[:residuals], {"pull": pull, "out": out, "residuals": residuals}
     known = [
         zeros(typeof(p).strong()) if t is None else t

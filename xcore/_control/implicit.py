@@ -27,7 +27,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._core import Linear, Op, PyTree, boundary, errors, eval_program, trace_closed, tree, typeof
+from .._core import (
+    Linear,
+    Op,
+    PyTree,
+    boundary,
+    errors,
+    eval_program,
+    rule_errors,
+    trace_closed,
+    tree,
+    typeof,
+)
 from .._ops import broadcast, zeros
 from .._ops.elementwise import convert, neg, strengthened, sub
 from .._transforms.api import linearize
@@ -81,7 +92,7 @@ def _linear_jvp(primals, tangents, **params):
 def _backward(matvec, solve, back, count):
     """(vecmat, transpose_solve)."""
     if back is None:
-        raise errors.no_transpose_solve()
+        raise rule_errors.no_transpose_solve()
     if back == BY_TRANSPOSITION:
         return transpose_program(matvec, count), transpose_program(solve, count)
     return back

@@ -54,6 +54,7 @@ from .arguments import Arguments
 from .call import call_program
 from .fastpath import generated_call, make_fast
 from .invariance import register, sets_of
+from .misses import why_traced
 from .unknown_sizes import names_in, of_unknown_sizes
 
 _CAPACITY = 2048  # traced variants kept for one function
@@ -388,34 +389,6 @@ def constrained(x, place):
     return sharding_constraint(x, sharding=place)
 
 
-def why_traced(key, known) -> str:
-    """The difference between a new key and the closest one known."""
-    if not known:
-        return "its first call."
-    structure, types, statics, *_ = key
-
-    def distance(other):
-        return sum(a != b for a, b in zip(key, other, strict=True)), sum(
-            a is not b for a, b in zip(types, other[1], strict=False)
-        )
-
-    other = min(known, key=distance)
-    if other[0] != structure:
-        return f"the structure of the arguments is {structure}, was {other[0]}."
-    changed = [
-        (i, a, b) for i, (a, b) in enumerate(zip(types, other[1], strict=True)) if a is not b
-    ]
-    if changed:
-        listed = "; ".join(f"leaf {i} is {a}, was {b}" for i, a, b in changed[:4])
-        return f"argument types changed: {listed}."
-    if other[2] != statics:
-        return f"static arguments are {[v for *_, v in statics]}, were {[v for *_, v in other[2]]}."
-    if other[-1] != key[-1]:
-        now, then = ([a for a in k[-1] if isinstance(a, tuple)] for k in (key, other))
-        return f"the named axes around it are {dict(now)}, were {dict(then)}; or other checks are asked for."
-    return "the settings changed, or what devices share inside of shard_map."
-
-
 class JitOptions(TypedDict, total=False):
     """The options of ``jit``, for type checkers."""
 
@@ -595,17 +568,3 @@ def make_jaxpr(
         return (traced.jaxpr, traced.out_info) if return_shape else traced.jaxpr
 
     return make
-
-
-def explain_cache_misses(enable: bool = True) -> contextlib.AbstractContextManager[None]:
-    """``with explain_cache_misses():`` prints why jitted functions are traced in the block.
-
-    Args:
-      enable: whether to; False switches it off inside another such block.
-
-    >>> import xcore as xc
-    >>> with xc.explain_cache_misses(False):
-    ...     print(xc.jit(lambda x: x + 3)(1))
-    4
-    """
-    return config.override(explain_cache_misses=enable)

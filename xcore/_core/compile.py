@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from .._backend import cache as disk
-from .._backend import callbacks, cluster, memory
+from .._backend import callbacks, cluster, memory, placements
 from .._backend import client as backend
 from .._backend.options import (
     LEVELS_UP_TO,
@@ -272,7 +272,7 @@ def _inspect(p: Program, place: Devices | Layout) -> None:
 
 def _compiler_sharding(layout: Layout, proto: OpSharding, ndim: int) -> Sharding:
     """The sharding that the compiler chose for a result."""
-    tiles = backend.tiles_of(proto, len(layout.devices), ndim)
+    tiles = placements.tiles_of(proto, len(layout.devices), ndim)
     return simplest(tiles, layout.devices, layout.known)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, final
 import numpy as np
 
 from .._backend.cache import blake2b
-from . import config, dtypes, errors, findings, host
+from . import config, dtypes, errors, findings, host, rule_errors
 from .key_uses import begin_trace
 from .notebook import shown
 from .op import Linear, Op
@@ -486,7 +486,7 @@ def _with_constants(p: Program, captured: list[Operand]) -> Program:
 
 def _constant(x: Operand) -> Literal:
     if isinstance(x, Tracer):
-        raise errors.rule_closes_over_tracer(x, x.origin())
+        raise rule_errors.rule_closes_over_tracer(x, x.origin())
     return Literal(np.asarray(x), typeof(x))
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from .._backend import client as backend
+from .._backend import placements
 from . import errors
 from .mesh import AbstractMesh, Mesh, Name, PartitionSpec, current_mesh, with_devices
 
@@ -402,7 +403,7 @@ def same_layout(a: Sharding, b: Sharding, ndim: int) -> bool:
 def runtime_sharding(sharding: Sharding, ndim: int) -> OneDevice | Spread:
     if len(sharding.devices) == 1:
         return backend.one_device(sharding.devices[0])
-    return backend.spread(sharding.devices, np.sort(sharding.tiles(ndim), -1))
+    return placements.spread(sharding.devices, np.sort(sharding.tiles(ndim), -1))
 
 
 # Matching

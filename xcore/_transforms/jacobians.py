@@ -17,14 +17,13 @@ from .api import (
     Flat,
     Split,
     Typed,
-    check_holomorphic_results,
-    check_inputs,
     cotangent_result,
     dense,
     float0,
     linearize_flat,
     values_of,
 )
+from .gradients import check_holomorphic_results, check_inputs
 from .jvp import jvp_flat
 from .map import vmap
 from .transpose import pull_back

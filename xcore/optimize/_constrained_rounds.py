@@ -17,7 +17,8 @@ from .._control.cond import cond
 from .._core import tree
 from .._core.struct import struct
 from .._core.types import typeof
-from .._transforms.api import grad, jvp
+from .._transforms.api import jvp
+from .._transforms.gradients import grad
 from .._transforms.jacobians import hessian
 from ..linalg._equations import coins
 from ..numpy._select import safe_divide
