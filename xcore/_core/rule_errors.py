@@ -1,50 +1,17 @@
 """The wording of messages about derivative and batch rules that users write (custom_jvp, custom_vjp and their kin)."""
 
-# pyright: reportUnusedImport=false
-
 from __future__ import annotations
 
 from typing import Any
 
 from .errors import describe
-from .exceptions import (  # noqa: F401  (for call sites: errors.TreeError)
-    ArgumentError,
-    AxisError,
-    BadIndexError,
-    CallbackError,
-    CheckError,
-    CheckIndexError,
-    CheckpointError,
-    ConcretizationError,
-    DeletedError,
-    DistributedError,
+from .exceptions import (
     DTypeError,
-    ExportError,
     ForwardModeError,
-    HalfFloatError,
-    MatrixShapeError,
     MismatchError,
     MissingRuleError,
-    NonConcreteBooleanIndexError,
-    NonConcreteSliceError,
-    NotLinearError,
     NoTransposeError,
-    OpaqueFunctionError,
-    OutOfMemoryError,
-    SanitizeError,
-    SanitizeOverflowError,
-    SanitizeWarning,
-    ShapeError,
-    SingularMatrixError,
-    SolverError,
-    TracerArrayConversionError,
-    TracerBoolConversionError,
-    TracerIntegerConversionError,
     TracerLeakError,
-    TreeError,
-    UnknownModeError,
-    XcoreError,
-    callback_error_like,
 )
 
 
