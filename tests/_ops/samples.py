@@ -192,7 +192,8 @@ ELSEWHERE = {
     ),
     "tests/linalg/test_coalescing.py": "aligned coupled settled",
     "tests/as_jax/gradients.py": "pvary psum_invariant",
-    "tests/sharding/test_spread.py": "sharding_constraint inspect_sharding spread_along",
+    "tests/sharding/test_spread.py": "sharding_constraint inspect_sharding",
+    "tests/pde/test_sharded.py": "spread_along",
     "tests/_transforms/test_vmap.py": (
         "psum pmax pmin axis_index all_gather psum_scatter all_to_all ppermute"
     ),

@@ -94,6 +94,7 @@ def test_stencils_and_cycles_exchange_rows_at_edges(name):
 
 
 def test_transforms_turn_fields_over():
+    """By the operation spread_along."""
     cases = [
         (LAP, ("x",), 2), (Laplacian(Grid((65, 34, 31))), ("x",), 2),
         (Laplacian(Grid((34, 65, 31))), (None, "x"), 4), (Laplacian(Grid((31, 34, 65))), (None, None, "x"), 4),

@@ -11,6 +11,8 @@ too.
 from __future__ import annotations
 
 import functools
+import hashlib
+import weakref
 from collections.abc import Callable
 
 import numpy as np
@@ -22,6 +24,7 @@ from .._control import custom_linear_solve
 from .._control.call import in_one_kernel
 from .._control.cond import platform_dependent, unless_spread
 from .._core import Array, ArrayLike, dtypes, errors, typeof
+from .._core.trace import ensure_compile_time_eval
 from ..linalg._arguments import loop
 from ..linalg._elimination import _put, _taken
 from ..numpy._select import cut, safe_divide
@@ -44,6 +47,20 @@ _SLABS = 32
 # One axis to its modes
 
 
+_TABLES = weakref.WeakValueDictionary()
+
+
+def _table(m: np.ndarray) -> Array:
+    """The matrix as an array that is one for all ways to a solution, so that programs hold it once."""
+    m = np.ascontiguousarray(m)
+    key = m.shape, m.dtype, hashlib.sha1(m).digest()
+    found = _TABLES.get(key)
+    if found is None:
+        with ensure_compile_time_eval():
+            found = _TABLES[key] = xnp.asarray(m)
+    return found
+
+
 def _by_matrix(x, m: np.ndarray, axis: int, to: int):
     """The product of a matrix with the lines along an axis, which becomes the one numbered ``to``.
 
@@ -53,11 +70,11 @@ def _by_matrix(x, m: np.ndarray, axis: int, to: int):
     t = typeof(x)
     m = m.astype(np.result_type(t.dtype, np.complex64 if np.iscomplexobj(m) else t.dtype))
     if axis != t.ndim - 1:
-        return xnp.moveaxis(xnp.tensordot(m, x, axes=(1, axis)), 0, to)
+        return xnp.moveaxis(xnp.tensordot(_table(m), x, axes=(1, axis)), 0, to)
     if axis == to:
-        return x @ m.T
+        return x @ _table(m.T)
     rest = t.shape[:-1]
-    flat = xnp.tensordot(m, x.reshape(size(rest), t.shape[-1]), axes=(1, 1))
+    flat = xnp.tensordot(_table(m), x.reshape(size(rest), t.shape[-1]), axes=(1, 1))
     return flat.reshape(m.shape[0], *rest)
 
 
