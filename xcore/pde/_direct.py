@@ -248,9 +248,10 @@ def solve_direct(
     f = f.astype(complex_if(typeof(f).dtype, shift, scale))
     shift, scale = (x.astype(complex_if(real, shift, scale)) for x in (shift, scale))
     held = ops.stop_gradient(shift), ops.stop_gradient(scale)
+    alone = type(f) is Array and len(f.devices()) == 1
     return custom_linear_solve(  # pyright: ignore[reportReturnType]
         lambda u: shift * u + scale * lap(u), f,
-        solve=lambda _, f: _diagonal_solve(lap, f, *held),
+        solve=lambda _, f: _diagonal_solve(lap, f, *held, alone=alone),
         transpose_solve=lambda _, c: _transposed_solve(lap, c, *held),
     )  # fmt: skip
 
@@ -266,10 +267,10 @@ def _transposed_solve(lap, c, shift, scale):
     return xnp.multiply(w, _diagonal_solve(lap, c / w, shift, scale))
 
 
-def _diagonal_solve(lap, f, shift, scale, transposed: bool = False):
+def _diagonal_solve(lap, f, shift, scale, transposed: bool = False, alone: bool = False):
     """By elimination along the first axis on a CPU, where that can be; an accelerator goes without it."""
     complex_ = dtypes.is_complex(typeof(f).dtype)  # kernels of elimination are of reals
-    way = functools.partial(_in_memory, lap, transposed)
+    way = functools.partial(_in_memory, lap, transposed, alone)
     if complex_ or not tridiagonal_first(lap):
         return way(False, f, shift, scale)
     eliminated = functools.partial(way, True)
@@ -279,12 +280,14 @@ def _diagonal_solve(lap, f, shift, scale, transposed: bool = False):
     return platform_dependent(f, shift, scale, cpu=eliminated, default=transformed)
 
 
-def _in_memory(lap, transposed, eliminated, f, shift, scale):
+def _in_memory(lap, transposed, alone, eliminated, f, shift, scale):
     way = functools.partial(_solve_whole, lap, transposed, eliminated)
     if lap.grid.ndim == 1:
         return way(f, shift, scale)
     if lap.grid.ndim == 3 and size(typeof(f).shape) >= IN_SLABS_FROM and _all_real(lap, f):
         way = functools.partial(_solve_in_slabs, lap, transposed, eliminated)
+    if alone:  # known to be on one device
+        return way(f, shift, scale)
     # of a field that is spread over devices they have their own slabs, which need not be these
     spread = functools.partial(_solve_spread, lap, transposed, eliminated)
     return unless_spread(way, f, shift, scale, spread=spread)
